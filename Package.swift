@@ -1,0 +1,37 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+/// One target a room; a target imports only what stands below it here.
+let package = Package(
+    name: "otask",
+    platforms: [.macOS(.v13)],
+    targets: [
+        .target(name: "Model", dependencies: ["Libraries"]),
+        .target(
+            name: "Libraries",
+            dependencies: ["CYAML", "CCmark", "CGit2", "CSQLite", "CUTF8Proc", "CCrypto", "CSystem", "CTemplate"]),
+
+        .target(name: "CSystem", path: "Sources/CLibraries/CSystem"),
+        .target(name: "CTemplate", path: "Sources/CLibraries/CTemplate"),
+        .systemLibrary(
+            name: "CYAML", path: "Sources/CLibraries/CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(
+            name: "CCmark", path: "Sources/CLibraries/CCmark", pkgConfig: "libcmark",
+            providers: [.apt(["libcmark-dev"])]),
+        .systemLibrary(
+            name: "CGit2", path: "Sources/CLibraries/CGit2", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/CLibraries/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CUTF8Proc", path: "Sources/CLibraries/CUTF8Proc",
+            providers: [.apt(["libutf8proc-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", path: "Sources/CLibraries/CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+
+        .testTarget(name: "LibrariesTests", dependencies: ["Libraries"]),
+        .testTarget(name: "ModelTests", dependencies: ["Model"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
