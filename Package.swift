@@ -6,6 +6,7 @@ let package = Package(
     name: "otask",
     platforms: [.macOS(.v13)],
     targets: [
+        .target(name: "Reconcile", dependencies: ["Model", "Libraries"]),
         .target(name: "Model", dependencies: ["Libraries"]),
         .target(
             name: "Libraries",
@@ -32,6 +33,7 @@ let package = Package(
 
         .testTarget(name: "LibrariesTests", dependencies: ["Libraries"]),
         .testTarget(name: "ModelTests", dependencies: ["Model"]),
+        .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Model"]),
     ],
     swiftLanguageModes: [.v6]
 )
