@@ -6,6 +6,7 @@ let package = Package(
     name: "otask",
     platforms: [.macOS(.v13)],
     targets: [
+        .target(name: "Workspace", dependencies: ["Reconcile", "Model", "Libraries"]),
         .target(name: "Reconcile", dependencies: ["Model", "Libraries"]),
         .target(name: "Model", dependencies: ["Libraries"]),
         .target(
@@ -34,6 +35,7 @@ let package = Package(
         .testTarget(name: "LibrariesTests", dependencies: ["Libraries"]),
         .testTarget(name: "ModelTests", dependencies: ["Model"]),
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Model"]),
+        .testTarget(name: "WorkspaceTests", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
     ],
     swiftLanguageModes: [.v6]
 )
