@@ -6,6 +6,7 @@ let package = Package(
     name: "otask",
     platforms: [.macOS(.v13)],
     targets: [
+        .target(name: "LocalSupabase", dependencies: ["Model", "Libraries"]),
         .target(name: "Journal", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Workspace", dependencies: ["Reconcile", "Model", "Libraries"]),
         .target(name: "Reconcile", dependencies: ["Model", "Libraries"]),
@@ -38,6 +39,7 @@ let package = Package(
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Model"]),
         .testTarget(name: "WorkspaceTests", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "JournalTests", dependencies: ["Journal", "Reconcile", "Model", "Libraries"]),
+        .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "Model", "Libraries"]),
     ],
     swiftLanguageModes: [.v6]
 )
