@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     targets: [
         .target(name: "LocalSupabase", dependencies: ["Model", "Libraries"]),
+        .target(name: "Supabase", dependencies: ["Model", "Libraries"]),
         .target(name: "Journal", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Workspace", dependencies: ["Reconcile", "Model", "Libraries"]),
         .target(name: "Reconcile", dependencies: ["Model", "Libraries"]),
@@ -39,6 +40,7 @@ let package = Package(
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Model"]),
         .testTarget(name: "WorkspaceTests", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "JournalTests", dependencies: ["Journal", "Reconcile", "Model", "Libraries"]),
+        .testTarget(name: "SupabaseTests", dependencies: ["Supabase", "Model", "Libraries"]),
         .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "Model", "Libraries"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,30 @@
+import Model
+
+/// Requests to one project: the headers that all of them have, and where a failure is answered, what kind it is.
+struct Exchange: Sendable {
+    let project: Project
+    let transport: any Transport
+
+    /// Sends `body` as JSON with the project's key and, for data and user calls, the token of a session.
+    func send(
+        _ method: String, _ target: String, body: JSON? = nil, token: Text? = nil, headers: [String: String] = [:]
+    ) async throws(TransportError) -> HTTPResponse {
+        var headers = headers
+        headers["apikey"] = project.publishableKey.string
+        headers["accept"] = "application/json"
+        if body != nil { headers["content-type"] = "application/json" }
+        if let token { headers["authorization"] = "Bearer \(token)" }
+        return try await transport.send(
+            HTTPRequest(method: method, target: target, headers: headers, body: body?.serialized ?? []))
+    }
+}
+
+extension HTTPResponse {
+    var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// What the body is, without a word of what stands in it: that may be a secret.
+    var bodyInWords: String {
+        let type = headers["content-type"]?.prefix { $0 != ";" } ?? "no content type"
+        return "status \(status), \(body.count) bytes of \(type)"
+    }
+}
