@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     targets: [
         .target(name: "LocalSupabase", dependencies: ["Model", "Libraries"]),
+        .target(name: "Sync", dependencies: ["Supabase", "Journal", "Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Supabase", dependencies: ["Model", "Libraries"]),
         .target(name: "Journal", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Workspace", dependencies: ["Reconcile", "Model", "Libraries"]),
@@ -42,6 +43,11 @@ let package = Package(
         .testTarget(name: "JournalTests", dependencies: ["Journal", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "SupabaseTests", dependencies: ["Supabase", "Model", "Libraries"]),
         .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "Model", "Libraries"]),
+        .testTarget(
+            name: "SyncTests",
+            dependencies: [
+                "Sync", "LocalSupabase", "Supabase", "Journal", "Workspace", "Reconcile", "Model", "Libraries",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

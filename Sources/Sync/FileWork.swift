@@ -1,0 +1,162 @@
+import Journal
+import Libraries
+import Model
+import Reconcile
+import Workspace
+
+/// Which files a round writes.
+enum FileScope { case everything, idLines }
+
+/// The writing half of a round: files take what the server says. Content first, then removals, so that
+/// places become free, then moves and new files.
+extension Run {
+    /// How many files are staged before they are flushed and recorded together.
+    private static let batch = 500
+
+    func writeFiles(_ scope: FileScope) throws {
+        let view = try look()
+        try commit(view)
+        guard scope == .everything else { return try write(edits(view, [:], scope)) }
+        releaseGuard(view)
+        let settled = feedIsComplete ? try settledPlaces(view) : .nothing
+        let jobs = try edits(view, settled.places, scope)
+        try write(jobs)
+        try dropAbsorbed(view, jobs)
+        guard feedIsComplete else { return }
+        try remove(view)
+        let cleared = try look()
+        try commit(cleared)
+        let places = try settledPlaces(cleared)
+        try move(cleared, places.places)
+        try write(newFiles(cleared, places))
+    }
+
+    // MARK: Writing
+
+    private func write(_ jobs: [FileJob]) throws {
+        var rest = jobs[...]
+        while !rest.isEmpty {
+            try writeBatch(Array(rest.prefix(Self.batch)))
+            rest = rest.dropFirst(Self.batch)
+        }
+    }
+
+    private func writeBatch(_ jobs: [FileJob]) throws {
+        var staged: [(job: FileJob, staged: Staged)] = []
+        for job in jobs {
+            do {
+                staged.append((job, try disk.writer.stage(job.bytes, at: job.target)))
+            } catch let problem as PathProblem {
+                try met(problem, job.id)
+            }
+        }
+        guard !staged.isEmpty else { return }
+        lastLook = nil
+        try disk.writer.flush(staged.map(\.staged))
+        let records = staged.map { item in
+            item.job.expected.map { item.staged.replacing($0, item: item.job.id) }
+                ?? item.staged.placing(item: item.job.id)
+        }
+        try journal.commit { writer in for record in records { try writer.put(record) } }
+        var written: [(job: FileJob, stamp: FileStamp, displaced: Displaced?)] = []
+        var left: [DisplacedRecord] = []
+        for (job, staged) in staged {
+            do {
+                if let expected = job.expected {
+                    switch try disk.writer.exchange(staged, expecting: expected) {
+                    case .written(let stamp, let displaced, let parted):
+                        written.append((job, stamp, displaced))
+                        if parted {
+                            try notice(job.target, "the file had other names (hard links), which keep the old text")
+                        }
+                    case .changedMeanwhile(let displaced):
+                        if let displaced {
+                            left.append(DisplacedRecord(displaced: displaced, id: job.id, values: job.before?.fields))
+                        }
+                    }
+                } else if case .written(let stamp) = try disk.writer.place(staged) {
+                    written.append((job, stamp, nil))
+                }
+            } catch let problem as PathProblem {
+                try met(problem, job.id)
+            }
+        }
+        try disk.writer.flushFolders(of: written.map(\.job.target))
+        try journal.commit { writer in
+            for record in records { try writer.removePendingWrite(temporary: record.temporary) }
+            for record in left { try writer.put(record) }
+            for item in written { try finish(item.job, item.stamp, item.displaced, writer) }
+        }
+        for item in written { try removeAbsorbed(item.job.absorbed, into: item.job.target) }
+    }
+
+    private func finish(
+        _ job: FileJob, _ stamp: FileStamp, _ displaced: Displaced?, _ writer: borrowing JournalWriter
+    ) throws {
+        var task = job.after
+        task.identity = stamp.identity
+        task.modified = stamp.modified
+        task.cleanDigest = task.base?.says(job.content) == true ? Digest(of: job.bytes) : nil
+        try writer.put(task)
+        try writer.unmark(job.id, .gone)
+        if job.comesBack {
+            try writer.put(
+                Notice(
+                    time: now, path: job.target,
+                    text: "it was removed here and edited elsewhere: the edit wins, the file is back"))
+        }
+        if let displaced {
+            try writer.put(DisplacedRecord(displaced: displaced, id: job.id, values: job.before?.fields))
+        }
+        if let line = job.line {
+            count(received: job.id)
+            report.plan.append(line)
+        }
+    }
+
+    /// Saves that said nothing new: there was nothing to write.
+    private func dropAbsorbed(_ view: View, _ jobs: [FileJob]) throws {
+        let written = Set(jobs.map(\.id))
+        for absorption in view.absorptions where includes(absorption.id) && !written.contains(absorption.id) {
+            guard let task = view.local[absorption.id], task.content == task.fileContent else { continue }
+            try removeAbsorbed([absorption], into: disk.taskFolder.file(of: task.place))
+            lastLook = nil
+        }
+    }
+
+    /// A file under an old name goes once its text is in the task's own file.
+    private func removeAbsorbed(_ absorptions: [Absorption], into target: Text) throws {
+        for absorption in absorptions {
+            switch absorption.source {
+            case .file(let place, let digest):
+                guard
+                    try take(
+                        away: disk.taskFolder.file(of: place), digest, id: absorption.id,
+                        values: absorption.content.fields)
+                else { continue }
+                try notice(target, "a save under the old name \(place).md was merged into it")
+            case .displaced(let path):
+                lateSaves.removeAll { if case .displaced(path) = $0.source { true } else { false } }
+                try journal.commit { writer in try writer.removeDisplaced(path: path) }
+                try notice(target, "a save that came while otask wrote the file was merged into it")
+            }
+        }
+    }
+
+    // MARK: Telling
+
+    /// A problem of one path: the rest goes on. A full disk ends the writing.
+    func met(_ met: PathProblem, _ id: ItemID?) throws {
+        if met.kind == .full { throw RunFailure(.diskFull, "the disk is full: nothing more is written (\(met.path))") }
+        problem(met, id)
+    }
+
+    /// A task counts once, however much of its file was written or moved.
+    func count(received id: ItemID) {
+        if received.insert(id).inserted { report.received.tasks += 1 }
+    }
+
+    func notice(_ path: Text, _ text: Text, undo: Text? = nil) throws {
+        try journal.commit { writer in try writer.put(Notice(time: now, path: path, text: text, undo: undo)) }
+    }
+}
