@@ -6,6 +6,11 @@ let package = Package(
     name: "otask",
     platforms: [.macOS(.v13)],
     targets: [
+        .executableTarget(
+            name: "otask",
+            dependencies: [
+                "Sync", "LocalSupabase", "Supabase", "Workspace", "Journal", "Reconcile", "Model", "Libraries",
+            ]),
         .target(name: "LocalSupabase", dependencies: ["Model", "Libraries"]),
         .target(name: "Sync", dependencies: ["Supabase", "Journal", "Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Supabase", dependencies: ["Model", "Libraries"]),
@@ -48,6 +53,7 @@ let package = Package(
             dependencies: [
                 "Sync", "LocalSupabase", "Supabase", "Journal", "Workspace", "Reconcile", "Model", "Libraries",
             ]),
+        .testTarget(name: "CommandTests", dependencies: ["otask"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -39,19 +39,22 @@ extension Engine {
             let kept = try hand.keptHere()
             let asides = try paths.compactMap { kept[$0] }.map { sighting -> Notice in
                 let path = hand.disk.taskFolder.file(of: sighting.place)
-                guard remove else { throw RunFailure(.failed, "\(path): it is kept here only already; --remove moves it aside") }
+                guard remove else {
+                    throw RunFailure(.failed, "\(path): it is kept here only already; --remove moves it aside")
+                }
                 let notice = try hand.moveAside(path, sighting.digest, id: nil, values: nil)
                 try hand.journal.commit { writer in try writer.removeKeptHere(sighting.place) }
                 return notice
             }
-            return try asides + hand.plans(at: paths.filter { kept[$0] == nil }).flatMap { plan -> [Notice] in
-                let refused = try hand.journal.refusals().filter { $0.id == plan.id }
-                guard !refused.isEmpty else {
-                    throw RunFailure(.failed, "\(hand.path(of: plan.id)): nothing of it was refused")
+            return try asides
+                + hand.plans(at: paths.filter { kept[$0] == nil }).flatMap { plan -> [Notice] in
+                    let refused = try hand.journal.refusals().filter { $0.id == plan.id }
+                    guard !refused.isEmpty else {
+                        throw RunFailure(.failed, "\(hand.path(of: plan.id)): nothing of it was refused")
+                    }
+                    if plan.action == .insert, !remove { return try [hand.keepHere(plan)] }
+                    return try hand.discard(plan, only: Set(refused.compactMap(\.field)))
                 }
-                if plan.action == .insert, !remove { return try [hand.keepHere(plan)] }
-                return try hand.discard(plan, only: Set(refused.compactMap(\.field)))
-            }
         }
     }
 }
@@ -70,7 +73,8 @@ extension Hand {
     fileprivate func keptHere() throws -> [Text: Sighting] {
         let kept = try journal.keptHere()
         let files = view.matching.items.map(\.sighting).filter { kept[$0.place] == $0.digest }
-        return Dictionary(files.map { (disk.taskFolder.file(of: $0.place), $0) }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(
+            files.map { (disk.taskFolder.file(of: $0.place), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     fileprivate func plans(at paths: [Text]) throws -> [TaskPlan] {

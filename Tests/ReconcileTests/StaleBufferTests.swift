@@ -8,17 +8,18 @@ struct StaleBufferTests {
     private let before: FieldValues = [.title: "T", .notes: "a\n\nb\n\nc", .done: false]
     private let after: FieldValues = [.title: "T", .notes: "a\n\nb\n\nC", .done: true]
 
-    @Test(arguments: [
-        // All of it undone; what else is new stays.
-        ("T", "a\n\nb\n\nc", false, "a\n\nb\n\nC"),
-        ("Other", "A\n\nb\n\nc", false, "A\n\nb\n\nC"),
-        // Nothing, or not all of it.
-        ("T", "a\n\nb\n\nC", true, nil),
-        ("T", "a\n\nb\n\nC", false, nil),
-        ("T", "a\n\nb\n\nc", true, nil),
-        // The line says something new.
-        ("T", "a\n\nb\n\nnew", false, nil),
-    ] as [(String, String, Bool, String?)])
+    @Test(
+        arguments: [
+            // All of it undone; what else is new stays.
+            ("T", "a\n\nb\n\nc", false, "a\n\nb\n\nC"),
+            ("Other", "A\n\nb\n\nc", false, "A\n\nb\n\nC"),
+            // Nothing, or not all of it.
+            ("T", "a\n\nb\n\nC", true, nil),
+            ("T", "a\n\nb\n\nC", false, nil),
+            ("T", "a\n\nb\n\nc", true, nil),
+            // The line says something new.
+            ("T", "a\n\nb\n\nnew", false, nil),
+        ] as [(String, String, Bool, String?)])
     func `only a save that takes back every hunk of the pull undoes it, and the hunks are put back beside its edits`(
         _ title: String, _ notes: String, _ done: Bool, _ restored: String?
     ) {

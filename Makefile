@@ -1,0 +1,71 @@
+# make build      the program, as ./otask (missing C libraries are installed first)
+# make demo       two devices, a merge, a conflict and a refusal, played with ./otask
+# make test       every test; make lint: format and warnings; make bench: status beside git status
+# make install    into $(PREFIX); make clean: remove what was built
+
+PREFIX ?= /usr/local
+# Warnings are errors here, not for those who build a release with a newer compiler.
+STRICT := -Xswiftc -warnings-as-errors
+SOURCES := $(shell find Sources template Package.swift -type f)
+
+APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev libutf8proc-dev libssl-dev
+BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3
+
+.PHONY: build deps demo test lint bench install clean
+
+build: deps otask
+
+otask: $(SOURCES)
+	swift build -c release --static-swift-stdlib --product otask
+	cp "$$(swift build -c release --static-swift-stdlib --show-bin-path)/otask" otask
+
+deps:
+	@command -v swift >/dev/null || { echo "make: a Swift 6 toolchain is needed: https://www.swift.org/install" >&2; exit 1; }
+	@if command -v dpkg >/dev/null && command -v apt-get >/dev/null; then \
+		missing=""; \
+		for package in $(APT_PACKAGES); do \
+			dpkg -s "$$package" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$$missing $$package"; \
+		done; \
+		if [ -n "$$missing" ]; then \
+			as_root=""; \
+			if [ "$$(id -u)" != 0 ]; then \
+				command -v sudo >/dev/null || { echo "make: as root: apt-get install$$missing" >&2; exit 1; }; \
+				as_root="sudo"; \
+			fi; \
+			echo "installing:$$missing"; \
+			$$as_root apt-get update -qq && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; \
+		fi; \
+	elif command -v brew >/dev/null; then \
+		missing=""; \
+		for package in $(BREW_PACKAGES); do brew list --versions "$$package" >/dev/null || missing="$$missing $$package"; done; \
+		if [ -n "$$missing" ]; then echo "make: first run: brew install$$missing" >&2; exit 1; fi; \
+	else \
+		echo "make: there is no apt-get; install the headers of libyaml, cmark, libgit2, SQLite, utf8proc and OpenSSL," >&2; \
+		echo "      and pkg-config, then run: swift build -c release --static-swift-stdlib" >&2; exit 1; \
+	fi
+
+demo: build
+	@template/demo.sh ./otask
+
+test: deps build
+	OTASK="$(CURDIR)/otask" swift test $(STRICT)
+
+lint: deps
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	swift build --build-tests $(STRICT)
+
+bench: build
+	@Tests/Bench/status.sh ./otask 1000 10000
+
+install: build
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
+		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+		"$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	install -m 755 otask "$(DESTDIR)$(PREFIX)/bin/otask"
+	./otask help --man > "$(DESTDIR)$(PREFIX)/share/man/man1/otask.1"
+	./otask completion bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/otask"
+	./otask completion zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_otask"
+	./otask completion fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/otask.fish"
+
+clean:
+	rm -rf .build otask
