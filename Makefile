@@ -8,8 +8,9 @@ PREFIX ?= /usr/local
 STRICT := -Xswiftc -warnings-as-errors
 SOURCES := $(shell find Sources template Package.swift -type f)
 
-APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev libutf8proc-dev libssl-dev
-BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3
+APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev libutf8proc-dev libssl-dev \
+	libcurl4-openssl-dev
+BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3 curl
 
 .PHONY: build deps demo test lint bench install clean
 
@@ -40,7 +41,7 @@ deps:
 		for package in $(BREW_PACKAGES); do brew list --versions "$$package" >/dev/null || missing="$$missing $$package"; done; \
 		if [ -n "$$missing" ]; then echo "make: first run: brew install$$missing" >&2; exit 1; fi; \
 	else \
-		echo "make: there is no apt-get; install the headers of libyaml, cmark, libgit2, SQLite, utf8proc and OpenSSL," >&2; \
+		echo "make: there is no apt-get; install the headers of libyaml, cmark, libgit2, SQLite, utf8proc and OpenSSL, curl," >&2; \
 		echo "      and pkg-config, then run: swift build -c release --static-swift-stdlib" >&2; exit 1; \
 	fi
 

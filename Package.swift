@@ -4,7 +4,7 @@ import PackageDescription
 /// One target a room; a target imports only what stands below it here.
 let package = Package(
     name: "otask",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     targets: [
         .executableTarget(
             name: "otask",
@@ -20,8 +20,13 @@ let package = Package(
         .target(name: "Model", dependencies: ["Libraries"]),
         .target(
             name: "Libraries",
-            dependencies: ["CYAML", "CCmark", "CGit2", "CSQLite", "CUTF8Proc", "CCrypto", "CSystem", "CTemplate"]),
+            dependencies: [
+                "CYAML", "CCmark", "CGit2", "CSQLite", "CUTF8Proc", "CCrypto", "CCurl", "CSystem", "CTemplate",
+            ]),
 
+        .target(
+            name: "CCurl", path: "Sources/CLibraries/CCurl",
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .target(name: "CSystem", path: "Sources/CLibraries/CSystem"),
         .target(name: "CTemplate", path: "Sources/CLibraries/CTemplate"),
         .systemLibrary(

@@ -88,8 +88,11 @@ public struct Auth: Sendable {
                 method, "/auth/v1/" + call, body: body, token: token,
                 headers: ["x-supabase-api-version": "2024-01-01"])
         } catch {
-            if error == .cut { throw .passing(code: nil, message: Text(error.description), after: nil) }
-            throw .unreachable(error.description)
+            switch error {
+            case .cut: throw .passing(code: nil, message: Text(error.description), after: nil)
+            case .garbled(let reason): throw .garbled(reason)
+            case .unreachable, .timedOut: throw .unreachable(error.description)
+            }
         }
         if response.isSuccess { return response }
         throw AuthError(response, now: timing.now())

@@ -22,7 +22,7 @@ public enum AuthError: Error, Hashable, CustomStringConvertible {
         let body = ErrorBody(response)
         let after = response.headers["retry-after"].flatMap { Retry.seconds(retryAfter: $0, now: now) }
         switch response.status {
-        case 300..<400: self = .garbled(response.bodyInWords)
+        case 300..<400: self = .garbled(response.redirectInWords)
         case 400, 403, 404:
             if let code = body.code, Self.ending.contains(code) {
                 self = .sessionEnded(code: code, message: body.message)

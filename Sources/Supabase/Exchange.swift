@@ -22,6 +22,16 @@ struct Exchange: Sendable {
 extension HTTPResponse {
     var isSuccess: Bool { (200..<300).contains(status) }
 
+    /// Where a redirect leads, by host alone: the rest may hold a secret.
+    var redirectInWords: String {
+        guard let location = headers["location"], let scheme = location.firstRange(of: "://") else {
+            return "a redirect (status \(status)), which is not followed"
+        }
+        let host = location[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        let origin = "\(location[..<scheme.lowerBound])://\(host.split(separator: "@").last ?? "")"
+        return "a redirect to \(origin), which is not followed"
+    }
+
     /// What the body is, without a word of what stands in it: that may be a secret.
     var bodyInWords: String {
         let type = headers["content-type"]?.prefix { $0 != ";" } ?? "no content type"

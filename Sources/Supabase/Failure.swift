@@ -24,7 +24,7 @@ enum Failure: Hashable, Sendable {
             self = passing
         } else {
             switch status {
-            case 300..<400: self = .final(.garbled(response.bodyInWords))
+            case 300..<400: self = .final(.garbled(response.redirectInWords))
             // The gateway, which gives no code, takes the key for none of its own: no session helps.
             case 401 where body.code == nil && body.message.string.contains("API key"):
                 self = .final(

@@ -106,8 +106,11 @@ public struct SyncService: Sendable {
                 "POST", "/rest/v1/rpc/" + function.percentEncoded, body: arguments, token: session.accessToken)
         } catch {
             // After a cut the request may have been carried out; repeating it is safe, and tells.
-            if error == .cut { return .failed(.passing(code: nil, message: Text(error.description), after: nil)) }
-            throw .unreachable(error.description)
+            switch error {
+            case .cut: return .failed(.passing(code: nil, message: Text(error.description), after: nil))
+            case .garbled(let reason): throw .garbled(reason)
+            case .unreachable, .timedOut: throw .unreachable(error.description)
+            }
         }
         guard response.isSuccess else { return .failed(Failure(response, now: timing.now())) }
         if response.status == 204 { return .answered(.null) }

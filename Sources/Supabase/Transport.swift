@@ -13,10 +13,12 @@ public enum TransportError: Error, Hashable, CustomStringConvertible {
     case cut
     /// The server didn't answer in time.
     case timedOut
+    /// What came is no HTTP, or more than a client takes.
+    case garbled(String)
 
     public var description: String {
         switch self {
-        case .unreachable(let reason): reason
+        case .unreachable(let reason), .garbled(let reason): reason
         case .cut: "the connection was cut"
         case .timedOut: "the server didn't answer in time"
         }

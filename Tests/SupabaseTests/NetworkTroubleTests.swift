@@ -144,7 +144,7 @@ struct NetworkTroubleTests {
 
     @Test func `a redirect, as of a sign-in page, is garbled`() async throws {
         try await Scene.with([.text(302, "")]) { scene in
-            #expect(await scene.pullFailure() == .garbled("status 302, 0 bytes of text/html"))
+            #expect(await scene.pullFailure() == .garbled("a redirect (status 302), which is not followed"))
         }
     }
 
