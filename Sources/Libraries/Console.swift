@@ -41,6 +41,22 @@ public enum Console {
         }
     }
 
+    /// A line typed at the terminal without being shown, its end left out; nil where there is no terminal, or no line.
+    public static func readSecret() -> String? {
+        var attributes = termios()
+        guard tcgetattr(Stream.input.rawValue, &attributes) == 0 else { return nil }
+        let before = attributes
+        attributes.c_lflag &= ~tcflag_t(ECHO)
+        guard tcsetattr(Stream.input.rawValue, TCSAFLUSH, &attributes) == 0 else { return nil }
+        defer {
+            var before = before
+            tcsetattr(Stream.input.rawValue, TCSAFLUSH, &before)
+        }
+        let line = readLine()
+        write("\n", to: .errors)
+        return line
+    }
+
     public static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
     /// The columns of the terminal that `stream` is; nil where it is none.

@@ -69,6 +69,18 @@ public enum System {
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// The home folder of this process's user as the password database has it, for where no variable says it (cron).
+    public static func homeFolder() -> String? {
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, let home = found?.pointee.pw_dir else {
+            return nil
+        }
+        let path = String(cString: home)
+        return path.hasPrefix("/") ? path : nil
+    }
+
     /// An id that stays with this installation of the system; nil where it has none.
     public static func machineID() -> String? {
         #if canImport(Darwin)

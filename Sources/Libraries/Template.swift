@@ -13,4 +13,11 @@ public enum Template {
         }
         return nil
     }
+
+    /// The paths of all files, in the order of the list.
+    public static var paths: [String] {
+        var paths: [String] = []
+        while let file = otask_template(paths.count) { paths.append(String(cString: file.pointee.path)) }
+        return paths
+    }
 }

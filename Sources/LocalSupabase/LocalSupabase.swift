@@ -73,10 +73,21 @@ public actor LocalSupabase {
     /// Forgets all faults that have not happened.
     public func removeFaults() { faults = FaultPlan() }
 
+    /// What a client that was given the address alone needs: no project of Supabase answers this.
+    private var introduction: HTTPResponse {
+        .json(
+            200,
+            [
+                "server": "otask serve", "publishable_key": .string(Text(publishableKey)),
+                "demo": ["email": .string(Text(demo.email)), "password": .string(Text(demo.password))],
+            ])
+    }
+
     private func answer(_ request: HTTPRequest, tokensExpired: Bool) -> HTTPResponse {
         let call = Call(
             request: request, query: Query(target: request.target), now: clock().microseconds, random: random,
             tokensExpired: tokensExpired)
+        if call.query.path == "/", request.method == "GET" { return introduction }
         if let refusal = call.refusedByGateway(publishableKey: publishableKey) { return refusal }
         if let path = call.query.path(below: "/auth/v1") { return Auth(store: store, call: call).answer(path: path) }
         if let path = call.query.path(below: "/rest/v1") { return Rest(store: store, call: call).answer(path: path) }

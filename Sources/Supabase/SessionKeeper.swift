@@ -63,6 +63,9 @@ public struct SessionKeeper: Sendable {
         }
     }
 
+    /// Forgets the session here: the server has no such account any more.
+    func abandon() async { try? await underLock { () async throws(ServiceError) in try forget() } }
+
     /// Refreshes `session`, which is what the file holds. Under the lock.
     private func refresh(_ session: Session) async throws(ServiceError) -> Session {
         let fresh: Session

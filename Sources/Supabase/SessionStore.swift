@@ -8,10 +8,10 @@ public struct SessionStore: Sendable {
     public init(directory: Text) { self.directory = directory }
 
     /// `$XDG_STATE_HOME/otask/sessions`, else `~/.local/state/otask/sessions`; nil where neither variable holds an
-    /// absolute path (XDG Base Directory Specification: a relative one is to be passed over).
-    public static func directory(environment: [String: String]) -> Text? {
+    /// absolute path (XDG Base Directory Specification: a relative one is to be passed over) and `home` is nil.
+    public static func directory(environment: [String: String], home: String? = nil) -> Text? {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map { $0 + "/.local/state" }
+        let state = absolute("XDG_STATE_HOME") ?? (absolute("HOME") ?? home).map { $0 + "/.local/state" }
         return state.map { Text($0 + "/otask/sessions") }
     }
 
@@ -34,6 +34,16 @@ public struct SessionStore: Sendable {
             let session = Session(json: json), session.userID == account
         else { return nil }
         return session
+    }
+
+    /// Where the account's session lies, or would.
+    public func file(of account: ItemID, at project: Project) -> Text { Text(path(account, project)) }
+
+    /// The account whose session a file of this name keeps; nil for another file.
+    public static func account(ofFile file: Text) -> ItemID? {
+        let name = file.lastComponent.string
+        guard name.hasSuffix(".json") else { return nil }
+        return ItemID(name.dropLast(".json".count).suffix(36))
     }
 
     /// Replaces the account's session in one durable step. Under the lock.

@@ -87,6 +87,7 @@ public struct SyncService: Sendable {
     private func attemptWithSession(_ function: Text, _ arguments: JSON) async throws(ServiceError) -> Attempt {
         let session = try await sessions.current()
         let attempt = try await attempt(function, arguments, session)
+        if case .failed(.final(.accountGone)) = attempt { await sessions.abandon() }
         guard case .failed(.session) = attempt else { return attempt }
         return try await self.attempt(function, arguments, try await sessions.renewed(after: session))
     }

@@ -173,7 +173,7 @@ extension Run {
 
 extension RunFailure {
     /// What a call that failed as a whole means for a run (sync.md, "Network trouble").
-    init(_ error: ServiceError) {
+    public init(_ error: ServiceError) {
         let text = Text(error.description)
         switch error {
         case .unreachable, .passing, .splittable: self.init(.unreachable, text)

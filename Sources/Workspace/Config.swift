@@ -25,6 +25,8 @@ public struct Config: Sendable, Equatable {
     public private(set) var project: Project
     /// The account that this workspace belongs to, once it was bound to one.
     public private(set) var user: ItemID?
+    /// Where the session of this workspace lies, so that a program with another environment, as cron's, finds it.
+    public private(set) var session: Text?
     /// Keys that mean nothing to this version; they stay in the file.
     public private(set) var unknownKeys: [Text]
     private var values: [String: Text]
@@ -63,6 +65,7 @@ public struct Config: Sendable, Equatable {
         self.source = source
         self.workspace = workspace
         self.user = try id("user")
+        self.session = values["session"]
         self.unknownKeys = unknown
         self.values = values
     }
@@ -81,7 +84,9 @@ public struct Config: Sendable, Equatable {
         try self.init(parsing: text)
     }
 
-    private static let identityKeys: Set<String> = ["workspace", "project.url", "project.key", "server", "user"]
+    private static let identityKeys: Set<String> = [
+        "workspace", "project.url", "project.key", "server", "user", "session",
+    ]
 
     /// The value of a setting: what the file says, else the default; nil where it has no default of its own.
     public func value(of setting: Setting) -> Text? { values[setting.key] ?? setting.defaultValue }
@@ -93,6 +98,11 @@ public struct Config: Sendable, Equatable {
     public mutating func set(_ setting: Setting, to value: Text) throws(ConfigError) {
         let checked = try setting.check(value, line: nil)
         try self = Config(parsing: ConfigLine.setting(Text(setting.key), to: checked, in: source))
+    }
+
+    /// Notes where the workspace's session lies; nil forgets it.
+    public mutating func keep(session: Text?) throws(ConfigError) {
+        try self = Config(parsing: ConfigLine.setting("session", to: session, in: source))
     }
 
     /// Binds the workspace to an account; nil unbinds it.

@@ -34,6 +34,13 @@ final class Shell: Sendable {
         _ words: String..., in folder: String = "", input: String = "", isTerminal: Bool = false, lines: [String] = [],
         variables: [String: String] = [:]
     ) async -> Answer {
+        await self(words, in: folder, input: input, isTerminal: isTerminal, lines: lines, variables: variables)
+    }
+
+    func callAsFunction(
+        _ words: [String], in folder: String = "", input: String = "", isTerminal: Bool = false, lines: [String] = [],
+        variables: [String: String] = [:]
+    ) async -> Answer {
         let recorder = Recorder()
         recorder.lines = lines
         var all = ["HOME": directory, "XDG_STATE_HOME": directory + "/state"]
@@ -42,6 +49,7 @@ final class Shell: Sendable {
         let environment = CommandEnvironment(
             directory: absolute(folder, from: directory), variables: all, readInput: { Array(input.utf8) },
             readLine: { recorder.lines.isEmpty ? nil : recorder.lines.removeFirst() },
+            readSecret: { recorder.lines.isEmpty ? nil : recorder.lines.removeFirst() },
             output: { recorder.output += $0 }, errors: { recorder.errors += $0 }, inputIsTerminal: isTerminal,
             outputIsTerminal: isTerminal, errorsAreTerminal: isTerminal, width: 80, clock: { now }, host: "laptop")
         let code = await run(arguments: words, environment: environment)

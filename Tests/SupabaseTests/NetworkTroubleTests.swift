@@ -71,10 +71,10 @@ struct NetworkTroubleTests {
         }
     }
 
-    @Test func `OT003 says that the account is gone, and nothing here is removed`() async throws {
+    @Test func `OT003 says that the account is gone, and its session goes`() async throws {
         try await Scene.with([.code(400, "OT003", "no profile")]) { scene in
             #expect(await scene.pullFailure() == .accountGone("no profile"))
-            #expect(scene.kept == "refresh-old")
+            #expect(scene.kept == nil)
         }
     }
 

@@ -12,58 +12,112 @@ struct Connector: Sendable {
     let config: Config
     let variables: [String: String]
     let clock: @Sendable () -> Instant
+    /// Hears of every request; nil: nobody does.
+    var log: (@Sendable (String) -> Void)?
 
-    /// The project with a session of `account`; nil: of the one that is signed in. The server is opened by the first request.
+    /// The project with a session of `account`; nil: of the one that is signed in. Nothing is asked of the server yet.
     func link(account: ItemID?) throws -> ServerLink {
-        let (project, server) = try embedded()
-        let store = try sessions()
-        guard let account = try account ?? config.user ?? store.accounts(at: project).first,
-            let session = try store.session(of: account, at: project)
-        else {
-            throw RunFailure(.signedOut, "nobody is signed in to this workspace's server (otask init --demo signs in)")
-        }
-        let timing = Timing(now: clock)
-        let transport = MeteredTransport(HandlerTransport { try await server.handle($0) })
-        let auth = Auth(project: project, transport: transport, timing: timing)
-        let keeper = SessionKeeper(account: account, project: project, store: store, auth: auth, timing: timing)
+        let access = try access()
+        guard let account = account ?? signedIn, let session = try sessions().session(of: account, at: access.project)
+        else { throw RunFailure(.signedOut, "nobody is signed in here: sign in with \"otask login\"") }
+        let transport = MeteredTransport(access.transport)
+        let keeper = try keeper(of: account, access)
         return ServerLink(
-            service: SyncService(project: project, sessions: keeper, transport: transport, timing: timing),
+            service: SyncService(project: access.project, sessions: keeper, transport: transport, timing: timing),
             account: AccountInfo(userID: account, email: session.email, isAnonymous: session.isAnonymous),
             traffic: { await transport.traffic })
     }
 
-    /// Signs in to the demo account and keeps its session.
+    // MARK: Accounts
+
+    /// The account that the workspace belongs to, else the one that signed in here last.
+    var signedIn: ItemID? { config.user ?? config.session.flatMap { SessionStore.account(ofFile: $0) } }
+
+    /// The session that is kept of `account`; nil where there is none.
+    func session(of account: ItemID) throws -> Session? { try sessions().session(of: account, at: access().project) }
+
+    func auth() throws -> Auth {
+        let access = try access()
+        return Auth(project: access.project, transport: access.transport, timing: timing)
+    }
+
+    func keeper(of account: ItemID) throws -> SessionKeeper { try keeper(of: account, access()) }
+
+    /// Keeps a session; where it lies.
+    func keep(_ session: Session) async throws -> Text {
+        try await keeper(of: session.userID).keep(session)
+        return try sessions().file(of: session.userID, at: access().project)
+    }
+
+    /// Signs in to the demo account of the embedded server, which is made where it isn't there yet.
     func signInToDemo() async throws -> Session {
-        let (project, server) = try embedded(creates: true)
-        let store = try sessions()
-        let demo = try await server.demo()
-        let timing = Timing(now: clock)
-        let auth = Auth(
-            project: project, transport: HandlerTransport { try await server.handle($0) }, timing: timing)
-        let session = try await auth.signIn(email: Text(demo.email), password: Text(demo.password))
-        try await SessionKeeper(
-            account: session.userID, project: project, store: store, auth: auth, timing: timing
-        ).keep(session)
-        return session
-    }
-
-    private func embedded(creates: Bool = false) throws -> (Project, EmbeddedServer) {
-        guard case .embedded(let directory) = config.project else {
-            throw RunFailure(
-                .failed, "project.url: this version works with an embedded server only (otask init --demo)")
+        guard case .embedded(let server) = try place(creates: true) else {
+            throw Failure.usage("this server has no demo account")
         }
-        let place = absolute(directory.string, from: root)
-        // The server has no address; its directory tells its sessions from those of others. Its key is in its database.
-        let name = Digest(of: Array(place.utf8)).description.prefix(32)
-        let project = try Project(url: Text("http://\(name).invalid"), publishableKey: "embedded")
-        return (project, EmbeddedServer(directory: place, creates: creates, clock: clock))
+        let demo = try await server.demo()
+        return try await auth().signIn(email: Text(demo.email), password: Text(demo.password))
     }
 
+    private func keeper(of account: ItemID, _ access: Access) throws -> SessionKeeper {
+        SessionKeeper(
+            account: account, project: access.project, store: try sessions(),
+            auth: Auth(project: access.project, transport: access.transport, timing: timing), timing: timing)
+    }
+
+    /// The directory that the configuration names, where it is there, so that cron finds what a shell keeps; else the
+    /// environment's own.
     private func sessions() throws -> SessionStore {
-        guard let directory = SessionStore.directory(environment: variables) else {
+        if let file = config.session, (try? OpenFolder(path: file.parent.string)) != nil {
+            return SessionStore(directory: file.parent)
+        }
+        guard let directory = SessionStore.directory(environment: variables, home: System.homeFolder()) else {
             throw Failure(.cantCreate, "there is no place for the session: neither XDG_STATE_HOME nor HOME is set")
         }
         return SessionStore(directory: directory)
+    }
+
+    private var timing: Timing { Timing(now: clock) }
+
+    // MARK: The project
+
+    /// A project and what carries requests to it.
+    struct Access: Sendable {
+        let project: Project
+        let transport: any Transport
+    }
+
+    func access() throws -> Access {
+        switch try place() {
+        case .network(let project):
+            return Access(
+                project: project, transport: logged(HTTPTransport(project: project, agent: "otask/\(programVersion)")))
+        case .embedded(let server):
+            let project = try Project(url: Text(server.name), publishableKey: "embedded")
+            return Access(project: project, transport: logged(HandlerTransport { try await server.handle($0) }))
+        }
+    }
+
+    private func logged(_ transport: any Transport) -> any Transport {
+        log.map { LoggedTransport(transport, now: clock, log: $0) } ?? transport
+    }
+
+    private enum Place {
+        case network(Project)
+        case embedded(EmbeddedServer)
+    }
+
+    private func place(creates: Bool = false) throws -> Place {
+        switch config.project {
+        case .supabase(let url, let key):
+            do throws(ProjectError) {
+                return .network(try Project(url: url, publishableKey: key))
+            } catch {
+                throw Failure(.badData, "\(Config.path): \(printable(error.description))")
+            }
+        case .embedded(let directory):
+            let directory = absolute(directory.string, from: root)
+            return .embedded(EmbeddedServer(directory: directory, creates: creates, clock: clock))
+        }
     }
 }
 
@@ -71,9 +125,8 @@ struct Connector: Sendable {
 private actor EmbeddedServer {
     private let directory: String
     private let clock: @Sendable () -> Instant
-    private var opened: LocalSupabase?
-
     private let creates: Bool
+    private var opened: LocalSupabase?
 
     /// `creates`: a server that isn't there yet is made; else it counts as one that can't be reached, so that a
     /// directory that went missing for a while is neither replaced nor takes the session along.
@@ -82,6 +135,9 @@ private actor EmbeddedServer {
         self.creates = creates
         self.clock = clock
     }
+
+    /// It has no address; its directory tells its sessions from those of others. Its key is in its database.
+    nonisolated var name: String { "http://\(Digest(of: Array(directory.utf8)).description.prefix(32)).invalid" }
 
     func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
         let server = try open()

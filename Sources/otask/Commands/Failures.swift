@@ -18,10 +18,20 @@ extension Failure {
         case let problem as PathProblem: self.init(.failed, printable(problem.description))
         case let problem as TaskFileProblem:
             self.init(.badData, printable(problem.message) + (problem.line.map { " (line \($0))" } ?? ""))
-        case let error as AuthError: self.init(.signedOut, printable(error.description))
-        case let error as ServiceError: self.init(.failed, printable(error.description))
+        case let error as AuthError: self.init(error)
+        case let error as ServiceError: self.init(RunFailure(error))
         default: self.init(.failed, printable(String(describing: error)))
         }
+    }
+
+    private init(_ error: AuthError) {
+        let code: ExitCode =
+            switch error {
+            case .unreachable, .passing: .unreachable
+            case .sessionEnded, .refused: .signedOut
+            case .garbled: .failed
+            }
+        self.init(code, printable(error.description))
     }
 
     init(_ failure: RunFailure) {

@@ -36,15 +36,14 @@ extension Invocation {
         guard let found else {
             throw Failure.usage(
                 "\(printable(directory)) is in no workspace",
-                hints: ["\"otask init DIR --demo\" makes one; -C DIR or OTASK_DIR names one"])
+                hints: ["\"otask init DIR\" makes one; -C DIR or OTASK_DIR names one"])
         }
         return found
     }
 
     private func surroundings(root: String, config: Config) -> Surroundings {
         let host = environment.host
-        let connector = Connector(
-            root: root, config: config, variables: environment.variables, clock: environment.clock)
+        let connector = connector(root, config)
         return Surroundings(
             now: environment.clock, newID: { ItemID.random() }, wait: { System.sleep($0) },
             device: config.device ?? Text(host), machine: Text(System.machineID() ?? host), host: Text(host),

@@ -7,7 +7,8 @@ extension Command {
                 + "\"otask sync\" brings both sides together. Everything but that works without a network."
         ],
         subcommands: [
-            initialize, config, status, pull, push, sync, changes, diff, resolve, offline, list, show, new, done,
+            initialize, login, logout, whoami, config, server, status, pull, push, sync, changes, diff, resolve,
+            offline, list, show, new, done,
             undone,
             delete, help, completion, version,
         ])

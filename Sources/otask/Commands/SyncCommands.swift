@@ -8,7 +8,7 @@ extension Option {
         help: "let the N deletions through that the deletion guard holds")
     static let wait = Option(
         name: "wait", value: .number("SECONDS", 0...86_400), help: "wait so long for another run to end (10)")
-    static let verbose = Option(name: "verbose", short: "v", help: "print each step that was done")
+    static let verbose = Option(name: "verbose", short: "v", help: "print each step and each request")
     static let background = Option(
         name: "background", help: "for cron: silent unless something new needs a person; never waits")
     static let short = Option(name: "short", short: "s", help: "two letters and a path a line")

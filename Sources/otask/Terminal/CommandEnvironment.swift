@@ -12,6 +12,8 @@ struct CommandEnvironment: Sendable {
     var readInput: @Sendable () -> [UInt8]
     /// A line of standard input without its end; nil at the end.
     var readLine: @Sendable () -> String?
+    /// A line typed at the terminal without being shown.
+    var readSecret: @Sendable () -> String?
     var output: @Sendable (String) -> Void
     var errors: @Sendable (String) -> Void
     var inputIsTerminal: Bool
