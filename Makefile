@@ -1,6 +1,8 @@
 # make build      the program, as ./otask (missing C libraries are installed first)
 # make demo       two devices, a merge, a conflict and a refusal, played with ./otask
 # make test       every test; make lint: format and warnings; make bench: status beside git status
+# make fuzz       looks for inputs that break a parser, SECONDS=60 for each of them
+# make test-sanitize  every test under the address sanitizer, then under the thread sanitizer
 # make install    into $(PREFIX); make clean: remove what was built
 
 PREFIX ?= /usr/local
@@ -12,7 +14,7 @@ APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev l
 	libcurl4-openssl-dev
 BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3 curl
 
-.PHONY: build deps demo test lint bench install clean
+.PHONY: build deps demo test test-sanitize fuzz lint bench install clean
 
 build: deps otask
 
@@ -50,6 +52,24 @@ demo: build
 
 test: deps build
 	OTASK="$(CURDIR)/otask" swift test $(STRICT)
+
+# Leaks are not looked for: the runtime keeps what it allocates once.
+test-sanitize: deps
+	for sanitizer in address thread; do \
+		ASAN_OPTIONS=detect_leaks=0 OTASK_HISTORIES=50 swift test --sanitize $$sanitizer --scratch-path .build/$$sanitizer \
+			|| exit 1; \
+	done
+
+SECONDS ?= 60
+FUZZ := .build/fuzz
+# What was found worth keeping lies in .build/fuzz/corpus, an input that breaks something in .build/fuzz/found-*.
+fuzz: deps
+	OTASK_FUZZ=1 swift build -c release --product Fuzz --scratch-path $(FUZZ) -Xswiftc -sanitize=fuzzer,address
+	for target in task-files answers; do \
+		mkdir -p $(FUZZ)/corpus/$$target && FUZZ_TARGET=$$target ASAN_OPTIONS=detect_leaks=0 $(FUZZ)/release/Fuzz \
+			-max_total_time=$(SECONDS) -print_final_stats=1 -artifact_prefix=$(FUZZ)/found-$$target- \
+			$(FUZZ)/corpus/$$target Tests/Fuzz/Seeds/$$target || exit 1; \
+	done
 
 lint: deps
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -62,3 +62,10 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// A program for libFuzzer, which brings a `main` of its own: only `make fuzz` builds it.
+if Context.environment["OTASK_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz", dependencies: ["Workspace", "Model", "Libraries"], path: "Tests/Fuzz", exclude: ["Seeds"]))
+}

@@ -96,7 +96,10 @@ public struct DecimalText: Hashable, Sendable {
             case UInt8(ascii: "e"), UInt8(ascii: "E"):
                 var written = ""
                 while let next = bytes.next() { written.unicodeScalars.append(Unicode.Scalar(next)) }
-                exponent += Int(written.hasPrefix("+") ? String(written.dropFirst()) : written) ?? 0
+                // One beyond this is beyond any number that is kept; the sums below stay within an Int.
+                let limit = Int(Int32.max) << 16
+                let value = Int(written.hasPrefix("+") ? String(written.dropFirst()) : written)
+                exponent += min(max(value ?? (written.hasPrefix("-") ? -limit : limit), -limit), limit)
             default: break
             }
         }
