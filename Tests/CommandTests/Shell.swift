@@ -50,6 +50,7 @@ final class Shell: Sendable {
             directory: absolute(folder, from: directory), variables: all, readInput: { Array(input.utf8) },
             readLine: { recorder.lines.isEmpty ? nil : recorder.lines.removeFirst() },
             readSecret: { recorder.lines.isEmpty ? nil : recorder.lines.removeFirst() },
+            untilAskedToEnd: {},
             output: { recorder.output += $0 }, errors: { recorder.errors += $0 }, inputIsTerminal: isTerminal,
             outputIsTerminal: isTerminal, errorsAreTerminal: isTerminal, width: 80, clock: { now }, host: "laptop")
         let code = await run(arguments: words, environment: environment)

@@ -7,7 +7,7 @@ extension Command {
                 + "\"otask sync\" brings both sides together. Everything but that works without a network."
         ],
         subcommands: [
-            initialize, login, logout, whoami, config, server, status, pull, push, sync, changes, diff, resolve,
+            initialize, login, logout, whoami, config, server, serve, status, pull, push, sync, changes, diff, resolve,
             offline, list, show, new, done,
             undone,
             delete, help, completion, version,

@@ -14,6 +14,8 @@ struct CommandEnvironment: Sendable {
     var readLine: @Sendable () -> String?
     /// A line typed at the terminal without being shown.
     var readSecret: @Sendable () -> String?
+    /// Returns when somebody asks the program to end.
+    var untilAskedToEnd: @Sendable () async -> Void
     var output: @Sendable (String) -> Void
     var errors: @Sendable (String) -> Void
     var inputIsTerminal: Bool

@@ -13,6 +13,11 @@ final class World: Sendable {
     let clock = TestClock()
     let folder: String
     let project: Project
+    /// Whether devices talk to the server over a socket; else they call it.
+    static let isWired = Console.variables()["OTASK_WIRE"] == "http"
+    private let listener: Listener?
+    /// Carries a device's request to the server.
+    let wire: @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     private let random: Mutex<SeededGenerator>
 
@@ -24,7 +29,18 @@ final class World: Sendable {
         server = try LocalSupabase(
             directory: folderName.map { [folder] in folder + "/" + $0 }, clock: { clock.now() },
             random: SeededSource(seed: seed).next)
-        project = try Project(url: "http://server.invalid", publishableKey: Text(server.publishableKey))
+        guard Self.isWired else {
+            listener = nil
+            project = try Project(url: "http://server.invalid", publishableKey: Text(server.publishableKey))
+            wire = { [server] in try await server.handle($0) }
+            return
+        }
+        let listener = try Listener(server: server)
+        self.listener = listener
+        let project = try Project(url: Text(listener.url), publishableKey: Text(server.publishableKey))
+        self.project = project
+        let transport = HTTPTransport(project: project, agent: "otask/test")
+        wire = { try await transport.send($0) }
     }
 
     deinit { Shell.remove(folder) }
@@ -119,13 +135,13 @@ final class Device: Sendable {
     }
 
     private var transport: any Transport {
-        let server = world.server
+        let world = world
         return HandlerTransport { [self] request in
             // A request is an effect too: the process can be stopped before it leaves, and after it was answered.
             try step()
             do {
                 let way = onTheWay.withLock { $0 } ?? { request, server in try await server(request) }
-                let answer = try await way(request) { try await server.handle($0) }
+                let answer = try await way(request) { try await world.wire($0) }
                 try step()
                 return answer
             } catch is ConnectionLost {
