@@ -13,6 +13,8 @@ final class HTTPTransfer: @unchecked Sendable {
     private var status = 0
     private var headers: [(name: String, value: String)] = []
     private var headerBytes = 0
+    /// Bytes of the body that libcurl took.
+    private var sent = 0
     /// The blank line after the headers came.
     private var hasAllHeaders = false
     private var answer: [UInt8] = []
@@ -82,8 +84,12 @@ final class HTTPTransfer: @unchecked Sendable {
             set(CURLOPT_POST, 1)
             set(CURLOPT_CUSTOMREQUEST, request.method)
             set(CURLOPT_POSTFIELDSIZE_LARGE, body.count)
-            otask_curl_set_pointer(
-                easy, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(body.baseAddress) ?? UnsafeMutableRawPointer(words))
+            // A body that is read can't be sent twice: libcurl would repeat a request by itself when a connection that
+            // it had used before is cut, and a sign-up that got through must not become a second account.
+            otask_curl_set_pointer(easy, CURLOPT_READDATA, Unmanaged.passUnretained(self).toOpaque())
+            otask_curl_set_sink(easy, CURLOPT_READFUNCTION) { room, size, count, this in
+                HTTPTransfer.of(this).giveBody(room, size * count)
+            }
         }
         // An empty `Expect` keeps libcurl from waiting a second for a server that doesn't know it; without a type of its
         // own it would call a body a form.
@@ -152,6 +158,14 @@ extension HTTPTransfer {
             hasAllHeaders = true
         }
         return count
+    }
+
+    /// Fills `room` with what comes next of the request's body; how many bytes that are.
+    private func giveBody(_ room: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        let part = UnsafeRawBufferPointer(body)[sent...].prefix(count)
+        UnsafeMutableRawBufferPointer(start: room, count: count).copyBytes(from: part)
+        sent += part.count
+        return part.count
     }
 
     private func takeBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {

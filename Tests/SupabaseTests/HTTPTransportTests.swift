@@ -208,6 +208,24 @@ struct HTTPTransportTests {
         #expect(server.accepted == 1)
     }
 
+    @Test func `a request that got through and was cut is not sent a second time`() async throws {
+        let bodies = Mutex(0)
+        let server = try RawServer { connection in
+            while let request = connection.request() {
+                if request.hasPrefix("POST") {
+                    bodies.withLock { $0 += 1 }
+                    return
+                }
+                connection.write(Self.head(200, "Content-Length: 0"))
+            }
+        }
+        let transport = try Self.transport(server.url)
+        // The connection has been used before: libcurl holds a cut one of these for stale.
+        _ = try await transport.send(HTTPRequest(method: "GET", target: "/"))
+        #expect(await Self.outcome(transport) == .failure(.cut))
+        #expect(bodies.withLock { $0 } == 1)
+    }
+
     @Test func `two hundred requests side by side are all answered, each with its own`() async throws {
         let server = try RawServer { connection in
             while let request = connection.request() {
