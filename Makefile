@@ -1,6 +1,7 @@
 # make build      the program, as ./otask (missing C libraries are installed first)
 # make demo       two devices, a merge, a conflict and a refusal, played with ./otask
-# make test       every test; make lint: format and warnings; make bench: status beside git status
+# make test       every test (a PostgreSQL server is installed first, and started by the tests themselves)
+# make lint       format and warnings; make bench: status beside git status
 # make fuzz       looks for inputs that break a parser, SECONDS=60 for each of them
 # make test-sanitize  every test under the address sanitizer, then under the thread sanitizer
 # make install    into $(PREFIX); make clean: remove what was built
@@ -13,8 +14,11 @@ SOURCES := $(shell find Sources template Package.swift -type f)
 APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev libutf8proc-dev libssl-dev \
 	libcurl4-openssl-dev
 BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3 curl
+# What the tests need besides. They start a server of their own; the one that Debian's package starts isn't used.
+TEST_APT_PACKAGES := libpq-dev postgresql postgresql-pgtap
+TEST_BREW_PACKAGES := libpq postgresql@17
 
-.PHONY: build deps demo test test-sanitize fuzz lint bench install clean
+.PHONY: build deps test-deps demo test test-sanitize fuzz lint bench install clean
 
 build: deps otask
 
@@ -22,13 +26,13 @@ otask: $(SOURCES)
 	swift build -c release --static-swift-stdlib --product otask
 	cp "$$(swift build -c release --static-swift-stdlib --show-bin-path)/otask" otask
 
-deps:
-	@command -v swift >/dev/null || { echo "make: a Swift 6 toolchain is needed: https://www.swift.org/install" >&2; exit 1; }
+# Installs what is missing of the packages $(1), or with Homebrew of $(2). A package may be a name that others provide:
+# pgTAP's own is named for the major version of the server.
+define install
 	@if command -v dpkg >/dev/null && command -v apt-get >/dev/null; then \
+		have=$$(dpkg-query -W -f='$${db:Status-Abbrev} $${Package} $${Provides}\n' | grep '^ii' | tr ' ,' '\n\n'); \
 		missing=""; \
-		for package in $(APT_PACKAGES); do \
-			dpkg -s "$$package" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$$missing $$package"; \
-		done; \
+		for package in $(1); do echo "$$have" | grep -qx "$$package" || missing="$$missing $$package"; done; \
 		if [ -n "$$missing" ]; then \
 			as_root=""; \
 			if [ "$$(id -u)" != 0 ]; then \
@@ -36,25 +40,36 @@ deps:
 				as_root="sudo"; \
 			fi; \
 			echo "installing:$$missing"; \
-			$$as_root apt-get update -qq && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; \
+			$$as_root apt-get update -qq || exit 1; \
+			server=$$(apt-cache depends postgresql | sed -n 's/^ *Depends: \(postgresql-[0-9]*\)$$/\1/p' | head -n 1); \
+			missing=$$(echo "$$missing" | sed "s/postgresql-pgtap/$$server-pgtap/"); \
+			$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; \
 		fi; \
 	elif command -v brew >/dev/null; then \
 		missing=""; \
-		for package in $(BREW_PACKAGES); do brew list --versions "$$package" >/dev/null || missing="$$missing $$package"; done; \
+		for package in $(2); do brew list --versions "$$package" >/dev/null || missing="$$missing $$package"; done; \
 		if [ -n "$$missing" ]; then echo "make: first run: brew install$$missing" >&2; exit 1; fi; \
 	else \
-		echo "make: there is no apt-get; install the headers of libyaml, cmark, libgit2, SQLite, utf8proc and OpenSSL, curl," >&2; \
-		echo "      and pkg-config, then run: swift build -c release --static-swift-stdlib" >&2; exit 1; \
+		echo "make: there is no apt-get; install what these Debian packages hold: $(1)," >&2; \
+		echo "      then run: swift build -c release --static-swift-stdlib --product otask" >&2; exit 1; \
 	fi
+endef
+
+deps:
+	@command -v swift >/dev/null || { echo "make: a Swift 6 toolchain is needed: https://www.swift.org/install" >&2; exit 1; }
+	$(call install,$(APT_PACKAGES),$(BREW_PACKAGES))
+
+test-deps: deps
+	$(call install,$(TEST_APT_PACKAGES),$(TEST_BREW_PACKAGES))
 
 demo: build
 	@template/demo.sh ./otask
 
-test: deps build
+test: test-deps build
 	OTASK="$(CURDIR)/otask" swift test $(STRICT)
 
 # Leaks are not looked for: the runtime keeps what it allocates once.
-test-sanitize: deps
+test-sanitize: test-deps
 	for sanitizer in address thread; do \
 		ASAN_OPTIONS=detect_leaks=0 OTASK_HISTORIES=50 swift test --sanitize $$sanitizer --scratch-path .build/$$sanitizer \
 			|| exit 1; \
@@ -71,7 +86,7 @@ fuzz: deps
 			$(FUZZ)/corpus/$$target Tests/Fuzz/Seeds/$$target || exit 1; \
 	done
 
-lint: deps
+lint: test-deps
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 	swift build --build-tests $(STRICT)
 

@@ -46,13 +46,21 @@ let package = Package(
             name: "CCrypto", path: "Sources/CLibraries/CCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
 
+        // Not in the program: it needs no libpq.
+        .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"]),
+        .systemLibrary(
+            name: "CPostgreSQL", path: "Sources/CLibraries/CPostgreSQL", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]),
+        .target(name: "RequestLists", dependencies: ["Model"], path: "Tests/RequestLists"),
+
         .testTarget(name: "LibrariesTests", dependencies: ["Libraries"]),
         .testTarget(name: "ModelTests", dependencies: ["Model"]),
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Model"]),
         .testTarget(name: "WorkspaceTests", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "JournalTests", dependencies: ["Journal", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "SupabaseTests", dependencies: ["Supabase", "Model", "Libraries"]),
-        .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "Model", "Libraries"]),
+        .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "RequestLists", "Model", "Libraries"]),
+        .testTarget(name: "DatabaseTests", dependencies: ["PostgreSQL", "RequestLists", "Model"]),
         .testTarget(
             name: "SyncTests",
             dependencies: [

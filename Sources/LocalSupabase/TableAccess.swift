@@ -108,10 +108,10 @@ struct TableAccess {
     /// PostgREST sees no row go: the answer is empty whatever was deleted.
     func delete() throws -> HTTPResponse {
         try requireFilter("DELETE")
+        // Nobody has the right to.
+        if query.table === Table.profiles { throw RestError("42501", "permission denied for table profiles") }
         return try store.write(user: user, now: call.now) { write in
-            // There is no policy for the deletion of profiles.
-            let rows = query.table === Table.profiles ? [] : try chosenRows()
-            for row in rows {
+            for row in try chosenRows() {
                 // A task that went before may have taken the photo along.
                 if let current = try store.row(query.table, id: row.id), !current.isTombstone {
                     _ = try write.delete(current, by: .plain)

@@ -19,6 +19,7 @@ begin
     if not exists (select from pg_roles where rolname = 'postgres') then
         -- As on hosted projects: no superuser, and past row security.
         create role postgres login createdb createrole replication bypassrls;
+        alter role postgres set search_path = "$user", public, extensions;
     end if;
     grant anon, authenticated, service_role to postgres;
     -- Policies on Storage's tables may be made by this role, though it doesn't own them.
@@ -35,11 +36,9 @@ grant usage on schema auth, storage, extensions, realtime, public
     to anon, authenticated, service_role, postgres, supabase_auth_admin, supabase_storage_admin;
 grant all on schema public to postgres;
 grant create on schema extensions to postgres;
-alter database :"DBNAME" set search_path = "$user", public, extensions;
 set search_path = "$user", public, extensions;
 
 create extension if not exists pgcrypto with schema extensions;
-create extension if not exists pgtap with schema extensions;
 grant execute on all functions in schema extensions to anon, authenticated, service_role, postgres;
 
 create table auth.users (
@@ -109,11 +108,3 @@ $$;
 
 create publication supabase_realtime;
 alter publication supabase_realtime owner to postgres;
-
--- Projects of before 2026 give the API roles all rights to new tables; new ones give none. A test that wants the old ones
--- says so.
-\if :{?old_defaults}
-alter default privileges for role postgres in schema public grant all on tables to anon, authenticated, service_role;
-alter default privileges for role postgres in schema public grant all on sequences to anon, authenticated, service_role;
-alter default privileges for role postgres in schema public grant all on functions to anon, authenticated, service_role;
-\endif

@@ -1,5 +1,6 @@
 import LocalSupabase
 import Model
+import RequestLists
 import Synchronization
 import Testing
 

@@ -1,3 +1,4 @@
+import RequestLists
 import Testing
 
 @Suite("Requests and the answers that they must get")

@@ -7,19 +7,20 @@ import Model
 #endif
 
 /// A list of requests with the answers that they must get, read from `Tests/Requests/*.json`. Nothing in it is
-/// particular to this server: the same lists hold for the SQL.
+/// particular to one server: the same lists hold for the embedded one and for the SQL.
 ///
 /// In the steps `{t1}`, `{p1}`, `{c1}` are ids of tasks, photos and changes, `{ann}` and `{ben}` those of the users,
 /// `{x*501}` is a text of that many `x`, and `{name}` what an answer was caught as. In an answer, objects may have
-/// more members than stand there, `"*"` is anything but null, `"<absent>"` a member that is not there, and `"=name"`
-/// catches a value.
-struct Scenario: CustomStringConvertible, Sendable {
-    let name: String
-    let steps: [JSON]
+/// more members than stand there, `"*"` is anything but null, `"<absent>"` a member that is not there, `"<time>"` any
+/// time, and `"=name"` catches a value.
+public struct Scenario: CustomStringConvertible, Sendable {
+    public let name: String
+    public let steps: [JSON]
 
-    var description: String { name }
+    public var description: String { name }
 
-    static func load(_ file: String) throws -> [Scenario] {
+    /// The scenarios of `Tests/Requests/<file>.json`.
+    public static func load(_ file: String) throws -> [Scenario] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let data = try Data(contentsOf: folder.appending(path: "Requests/\(file).json"))
         return try JSON(parsing: data).array!.map {
@@ -29,11 +30,13 @@ struct Scenario: CustomStringConvertible, Sendable {
 }
 
 /// What the placeholders of a scenario stand for.
-struct Names {
-    var values: [String: JSON] = [:]
+public struct Names {
+    public var values: [String: JSON] = [:]
+
+    public init() {}
 
     /// `json` with its placeholders filled in. One that is a whole text may be any value.
-    func filled(_ json: JSON) -> JSON {
+    public func filled(_ json: JSON) -> JSON {
         switch json {
         case .string(let text):
             let whole = text.string
@@ -49,7 +52,7 @@ struct Names {
         }
     }
 
-    func filled(_ text: String) -> String {
+    public func filled(_ text: String) -> String {
         var out = ""
         var rest = text[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
@@ -81,10 +84,11 @@ struct Names {
     }
 
     /// Where `value` is not what `pattern` says; nil where it is.
-    mutating func mismatch(_ pattern: JSON, _ value: JSON?, at path: String = "answer") -> String? {
+    public mutating func mismatch(_ pattern: JSON, _ value: JSON?, at path: String = "answer") -> String? {
         if case .string(let text) = pattern {
             if text == "<absent>" { return value == nil ? nil : "\(path) is there" }
             if text == "*" { return value.map(\.isNull) == false ? nil : "\(path) is missing" }
+            if text == "<time>" { return value?.text.map(isTime) == true ? nil : "\(path) is no time" }
             if text.hasPrefix("=") {
                 values[String(text.string.dropFirst())] = value ?? .null
                 return value == nil ? "\(path) is missing" : nil
@@ -112,4 +116,23 @@ struct Names {
             return "\(path) is \(value.serializedText), not \(expected.serializedText)"
         }
     }
+}
+
+/// `json` with every time of the embedded server's clock, which stands still, as `"<time>"`: for a server whose clock
+/// can't be set.
+public func withAnyTime(_ json: JSON) -> JSON {
+    switch json {
+    case .string(let text): isTime(text) ? "<time>" : json
+    case .array(let items): .array(items.map(withAnyTime))
+    case .object(let members): .object(members.mapValues(withAnyTime))
+    default: json
+    }
+}
+
+/// A time as PostgREST writes it: `2026-11-30T10:00:00.123456+00:00`, without a fraction where there is none.
+private func isTime(_ text: Text) -> Bool {
+    let bytes = text.bytes
+    guard bytes.count >= 25, text.hasSuffix("+00:00") else { return false }
+    let shape = Array("dddd-dd-ddTdd:dd:dd".utf8)
+    return zip(bytes, shape).allSatisfy { $1 == UInt8(ascii: "d") ? (48...57).contains($0) : $0 == $1 }
 }
