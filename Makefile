@@ -1,7 +1,7 @@
 # make build      the program, as ./otask (missing C libraries are installed first)
 # make demo       two devices, a merge, a conflict and a refusal, played with ./otask
 # make test       every test (a PostgreSQL server is installed first, and started by the tests themselves)
-# make lint       format and warnings; make bench: status beside git status
+# make lint       format and warnings; make bench: status beside git status, and how push_changes grows
 # make fuzz       looks for inputs that break a parser, SECONDS=60 for each of them
 # make test-sanitize  every test under the address sanitizer, then under the thread sanitizer
 # make install    into $(PREFIX); make clean: remove what was built
@@ -90,8 +90,9 @@ lint: test-deps
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 	swift build --build-tests $(STRICT)
 
-bench: build
+bench: test-deps build
 	@Tests/Bench/status.sh ./otask 1000 10000
+	@Tests/Bench/push_changes.sh
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \

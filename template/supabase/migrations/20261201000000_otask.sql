@@ -675,13 +675,16 @@ begin
 end
 $$;
 
--- After a statement: the head of each user whose rows were written.
+-- After a statement: the head of each user whose rows were written. A batch moves its user's head once, at its end: every
+-- version of a row that one transaction writes is read again by the next write.
 create or replace function otask.move_heads() returns trigger
     language plpgsql security definer
     set search_path = ''
 as $$
 begin
-    if tg_table_name = 'profiles' then
+    if current_setting('otask.heads', true) = 'later' then
+        return null;
+    elsif tg_table_name = 'profiles' then
         insert into public.sync_heads as h (user_id, change_seq)
         select w.id, max(w.change_seq) from written w group by w.id
         on conflict (user_id) do update set change_seq = excluded.change_seq where h.change_seq < excluded.change_seq;
@@ -692,6 +695,22 @@ begin
     end if;
     return null;
 end
+$$;
+
+-- The head of the user, after a batch.
+create or replace function otask.move_own_head() returns void
+    language sql volatile security definer
+    set search_path = '' set enable_seqscan = off
+as $$
+    insert into public.sync_heads as h (user_id, change_seq)
+    select auth.uid(), max(a.change_seq) from (
+        (select t.change_seq from public.tasks t where t.user_id = auth.uid() order by t.change_seq desc limit 1)
+        union all
+        (select p.change_seq from public.photos p where p.user_id = auth.uid() order by p.change_seq desc limit 1)
+        union all
+        select p.change_seq from public.profiles p where p.id = auth.uid()
+    ) a
+    on conflict (user_id) do update set change_seq = excluded.change_seq where h.change_seq < excluded.change_seq
 $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1142,8 +1161,9 @@ declare
     me uuid := auth.uid();
     change jsonb;
     answers jsonb[] := '{}';
-    -- What changes applied in this call left behind; a repeat doesn't count, another writer may have been in between.
-    versions jsonb := '{}';
+    -- Items with a change applied in this call: the version that it left behind is known to the next one. A repeat doesn't
+    -- count, another writer may have been in between.
+    written uuid[] := '{}';
     -- Items whose last change in this call was not applied.
     failed text[] := '{}';
     status text;
@@ -1162,6 +1182,7 @@ begin
     perform otask.lock_owner(me);
     perform set_config('otask.feed', 'on', true);
     perform otask.require_account();
+    perform set_config('otask.heads', 'later', true);
 
     for change in select e.value from jsonb_array_elements(changes) e loop
         code := null;
@@ -1174,7 +1195,7 @@ begin
             number := (change ->> 'change_id')::uuid;
             item := (change ->> 'id')::uuid;
             tab := change ->> 'table';
-            base := coalesce((versions ->> item::text)::bigint, (change ->> 'base_version')::bigint);
+            base := (change ->> 'base_version')::bigint;
             if number is null or item is null then
                 raise exception using errcode = '22023',
                     message = case when number is null then 'change_id' else 'id' end || ' is missing';
@@ -1187,6 +1208,9 @@ begin
             perform set_config('otask.change', number::text, true);
             perform set_config('otask.allowed', coalesce((change ->> 'allowed')::boolean, false)::text, true);
             row_now := otask.own_row(tab, item);
+            if item = any (written) then
+                base := (row_now ->> 'version')::bigint;
+            end if;
             task := case when tab = 'photos' then
                 coalesce((change -> 'fields' ->> 'task_id')::uuid, (row_now ->> 'task_id')::uuid) end;
 
@@ -1212,7 +1236,7 @@ begin
                 row_now := otask.own_row(tab, item);
                 insert into public.applied_changes (user_id, change_id, id, version, applied_at)
                 values (me, number, item, (row_now ->> 'version')::bigint, clock_timestamp());
-                versions := versions || jsonb_build_object(item, row_now -> 'version');
+                written := written || item;
                 failed := array_remove(failed, item::text);
             end if;
         exception
@@ -1239,7 +1263,8 @@ begin
             'row', case when status in ('refused', 'held') then null else row_now end);
     end loop;
     perform set_config('otask.device', '', true), set_config('otask.change', '', true),
-        set_config('otask.allowed', '', true);
+        set_config('otask.allowed', '', true), set_config('otask.heads', '', true);
+    perform otask.move_own_head();
     return to_jsonb(answers);
 end
 $$;
@@ -1335,7 +1360,8 @@ $$;
 revoke execute on all functions in schema otask from public, anon, authenticated;
 grant execute on function
     otask.lock_owner(uuid), otask.row_json(public.tasks), otask.row_json(public.photos), otask.row_json(public.profiles),
-    otask.own_row(text, uuid), otask.require_account(), otask.write_change(jsonb, uuid, boolean)
+    otask.own_row(text, uuid), otask.require_account(), otask.write_change(jsonb, uuid, boolean),
+    otask.move_own_head()
     to authenticated, service_role;
 
 revoke execute on function
