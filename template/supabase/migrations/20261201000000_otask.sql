@@ -139,10 +139,12 @@ begin
 end
 $$;
 
--- Nulls in a column that must have a value become the empty one, by a rewrite that fires no trigger.
+-- Nulls in a column that must have a value become the empty one: by a rewrite, which fires no trigger of an app, or where a
+-- view, a policy or a trigger names the column and forbids that, by an update.
 do $$
 declare
     col record;
+    has_nulls boolean;
 begin
     for col in
         select tab, name, type, empty from (values
@@ -155,8 +157,17 @@ begin
         join pg_attribute a on a.attrelid = format('public.%I', tab)::regclass and a.attname = name
         where not a.attnotnull
     loop
-        execute format('alter table public.%I alter column %I type %s using coalesce(%I, %s)',
-            col.tab, col.name, col.type, col.name, col.empty);
+        execute format('select exists (select from public.%I where %I is null)', col.tab, col.name) into has_nulls;
+        if has_nulls then
+            begin
+                execute format('alter table public.%I alter column %I type %s using coalesce(%I, %s)',
+                    col.tab, col.name, col.type, col.name, col.empty);
+            exception
+                when feature_not_supported then
+                    execute format('update public.%I set %I = %s where %I is null',
+                        col.tab, col.name, col.empty, col.name);
+            end;
+        end if;
         execute format('alter table public.%I alter column %I set not null', col.tab, col.name);
     end loop;
 end
@@ -217,8 +228,10 @@ begin
             and cardinality(conkey) = 2)
     then
         for key in
-            select conname as name from pg_constraint
-            where contype = 'f' and conrelid = 'public.photos'::regclass and confrelid = 'public.tasks'::regclass
+            select c.conname as name from pg_constraint c
+            join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey) and a.attname = 'task_id'
+            where c.contype = 'f' and c.conrelid = 'public.photos'::regclass
+                and c.confrelid = 'public.tasks'::regclass
         loop
             execute format('alter table public.photos drop constraint %I', key.name);
         end loop;
@@ -438,8 +451,8 @@ begin
         perform otask.require(photo.name <> '', 'name is empty');
         perform otask.require(octet_length(photo.name) <= 255, 'name is longer than 255 bytes');
     end if;
-    perform otask.require(photo.object_path is not null, 'object_path is missing');
     if 'object_path' = any (names) then
+        perform otask.require(photo.object_path is not null, 'object_path is missing');
         perform otask.require(
             starts_with(photo.object_path, photo.user_id || '/'), 'object_path does not begin with the user''s id');
     end if;
@@ -657,7 +670,7 @@ begin
     end if;
     if before is not null then
         insert into public.released_objects (user_id, path, sha256, bytes, released_at)
-        values (new.user_id, before, old.sha256, old.bytes, clock_timestamp())
+        select u.id, before, old.sha256, old.bytes, clock_timestamp() from auth.users u where u.id = new.user_id
         on conflict (user_id, path) do update
         set sha256 = excluded.sha256, bytes = excluded.bytes, released_at = excluded.released_at, collected_at = null;
     end if;
@@ -675,8 +688,8 @@ begin
 end
 $$;
 
--- After a statement: the head of each user whose rows were written. A batch moves its user's head once, at its end: every
--- version of a row that one transaction writes is read again by the next write.
+-- After a statement: the head of each user whose rows were written; old rows of a user who is gone have none. A batch moves
+-- its user's head once, at its end: every version of a row that one transaction writes is read again by the next write.
 create or replace function otask.move_heads() returns trigger
     language plpgsql security definer
     set search_path = ''
@@ -686,11 +699,13 @@ begin
         return null;
     elsif tg_table_name = 'profiles' then
         insert into public.sync_heads as h (user_id, change_seq)
-        select w.id, max(w.change_seq) from written w group by w.id
+        select w.id, max(w.change_seq) from written w
+        where exists (select from auth.users u where u.id = w.id) group by w.id
         on conflict (user_id) do update set change_seq = excluded.change_seq where h.change_seq < excluded.change_seq;
     else
         insert into public.sync_heads as h (user_id, change_seq)
-        select w.user_id, max(w.change_seq) from written w where w.user_id is not null group by w.user_id
+        select w.user_id, max(w.change_seq) from written w
+        where exists (select from auth.users u where u.id = w.user_id) group by w.user_id
         on conflict (user_id) do update set change_seq = excluded.change_seq where h.change_seq < excluded.change_seq;
     end if;
     return null;
@@ -818,13 +833,16 @@ begin
 end
 $$;
 
--- Every user has a profile. The tutorial's own trigger may have made it.
+-- Every user has a profile. A project's own trigger may have made it, with values that the table insists on: so we look
+-- first, since those are checked before a conflict is found.
 create or replace function otask.add_profile() returns trigger
     language plpgsql security definer
     set search_path = public, extensions, pg_temp
 as $$
 begin
-    insert into public.profiles (id) values (new.id) on conflict (id) do nothing;
+    if not exists (select from public.profiles p where p.id = new.id) then
+        insert into public.profiles (id) values (new.id) on conflict (id) do nothing;
+    end if;
     perform set_config('otask.owner', '', true);
     return null;
 end
@@ -848,7 +866,20 @@ create or replace trigger zz_otask_profile after insert on auth.users
 create or replace trigger _otask_lock before delete on auth.users
     for each statement execute function otask.lock_all();
 
-insert into public.profiles (id) select u.id from auth.users u on conflict (id) do nothing;
+do $$
+declare
+    col text;
+begin
+    insert into public.profiles (id)
+    select u.id from auth.users u where not exists (select from public.profiles p where p.id = u.id)
+    on conflict (id) do nothing;
+exception
+    when not_null_violation then
+        get stacked diagnostics col = column_name;
+        raise exception 'public.profiles.% must have a value, and there are users without a profile', col
+            using hint = 'Give them one, or let the column be null, then run this again.';
+end
+$$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Who may do what: everybody sees and changes own rows, and no tombstones
@@ -915,6 +946,7 @@ grant select, insert on public.applied_changes to authenticated;
 grant select on public.sync_heads, public.released_objects to authenticated;
 grant all on public.tasks, public.photos, public.profiles, public.applied_changes, public.sync_heads,
     public.released_objects to service_role;
+grant select on otask.settings to service_role;
 
 -- Other policies that let somebody see or change more are a person's own: named, not touched.
 do $$
@@ -1013,7 +1045,7 @@ as $$
 declare
     me uuid := auth.uid();
     from_seq bigint := coalesce(since, 0);
-    most integer := greatest(coalesce(max_rows, 1000), 1);
+    most bigint := greatest(coalesce(max_rows, 1000), 1);
     most_bytes bigint := coalesce(max_bytes, 4194304);
     last bigint;
     more boolean;
@@ -1110,7 +1142,7 @@ begin
         values (item, me, fields ->> 'title',
             case when fields ? 'notes' then fields ->> 'notes' else '' end,
             case when fields ? 'done' then (fields ->> 'done')::boolean else false end,
-            fields ->> 'path', added - removed);
+            fields ->> 'path', added);
     elsif is_new and tab = 'photos' then
         insert into public.photos (id, user_id, task_id, name, object_path, bytes, content_type, sha256)
         values (item, me, (fields ->> 'task_id')::uuid, fields ->> 'name', fields ->> 'object_path',
@@ -1126,7 +1158,8 @@ begin
                 notes = case when fields ? 'notes' then fields ->> 'notes' else t.notes end,
                 done = case when fields ? 'done' then (fields ->> 'done')::boolean else t.done end,
                 path = case when fields ? 'path' then fields ->> 'path' else t.path end,
-                properties = (t.properties - removed) || added
+                properties = case when added = '{}' and removed = '{}' then t.properties
+                    else (t.properties - removed) || added end
             where t.id = item and t.user_id = me;
         elsif tab = 'photos' then
             update public.photos p set
@@ -1188,12 +1221,15 @@ begin
         code := null;
         message := null;
         row_now := null;
+        item := null;
+        number := null;
+        tab := null;
         begin
             if jsonb_typeof(change) <> 'object' then
                 raise exception using errcode = '22023', message = 'a change must be an object';
             end if;
-            number := (change ->> 'change_id')::uuid;
             item := (change ->> 'id')::uuid;
+            number := (change ->> 'change_id')::uuid;
             tab := change ->> 'table';
             base := (change ->> 'base_version')::bigint;
             if number is null or item is null then
@@ -1336,13 +1372,17 @@ declare
     old record;
     emptied integer := 0;
 begin
+    -- Before anything is looked up: what is revived meanwhile must not be emptied.
+    perform otask.lock_owner(null);
     delete from public.applied_changes a where a.applied_at < before;
     for old in
         select t.id from public.tasks t where t.deleted_at < before
-            and (t.title, t.notes, t.properties) is distinct from ('', '', '{}'::jsonb) order by t.change_seq
+            and (t.title, t.notes, t.path, t.properties) is distinct from ('', '', null, '{}'::jsonb)
+        order by t.change_seq
     loop
         perform set_config('otask.op', 'purge tasks ' || old.id, true);
-        update public.tasks t set title = '', notes = '', path = null, properties = '{}' where t.id = old.id;
+        update public.tasks t set title = '', notes = '', path = null, properties = '{}'
+        where t.id = old.id and t.deleted_at < before;
         emptied := emptied + 1;
     end loop;
     for old in
@@ -1350,9 +1390,10 @@ begin
             and (p.name <> '' or p.object_path is not null) order by p.change_seq
     loop
         perform set_config('otask.op', 'purge photos ' || old.id, true);
-        update public.photos p set name = '', object_path = null where p.id = old.id;
+        update public.photos p set name = '', object_path = null where p.id = old.id and p.deleted_at < before;
         emptied := emptied + 1;
     end loop;
+    perform set_config('otask.op', '', true);
     return emptied;
 end
 $$;
@@ -1387,6 +1428,8 @@ on conflict (id) do nothing;
 drop policy if exists "Avatar images are publicly accessible." on storage.objects;
 drop policy if exists "Anyone can upload an avatar." on storage.objects;
 drop policy if exists "Anyone can update their own avatar." on storage.objects;
+-- As the tutorial had it before: without a using clause, which lets anybody change every object they can see.
+drop policy if exists "Anyone can update an avatar." on storage.objects;
 
 -- Own objects are those in the folder of the own id; the tutorial puts avatars at the root, where their owner counts.
 drop policy if exists "otask: see own objects" on storage.objects;
@@ -1411,6 +1454,23 @@ drop policy if exists "otask: remove own objects" on storage.objects;
 create policy "otask: remove own objects" on storage.objects for delete to authenticated
     using (bucket_id in ('photos', 'avatars')
         and ((storage.foldername(name))[1] = (select auth.uid())::text or owner_id = (select auth.uid())::text));
+
+do $$
+declare
+    other record;
+begin
+    for other in
+        select policyname from pg_policies
+        where schemaname = 'storage' and tablename = 'objects' and permissive = 'PERMISSIVE'
+            and policyname not like 'otask: %'
+    loop
+        raise warning 'storage.objects has the policy "%" of your own, which stays: policies add up', other.policyname;
+    end loop;
+    for other in select id from storage.buckets where id in ('photos', 'avatars') and public loop
+        raise warning 'the bucket % is public, and stays so: whoever knows an object''s address can read it', other.id;
+    end loop;
+end
+$$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Realtime
