@@ -63,16 +63,18 @@ public enum Places {
     /// The first of the places with a suffix that `isFree`: four characters of the id, eight, all, then numbered. Only
     /// another task's own path could have been made to look like those, so there is an end.
     private static func firstSuffixed(_ place: Text, _ id: ItemID, _ isFree: (Text) -> Bool) -> Text {
-        for count in [4, 8, 36] {
-            let candidate = suffixed(place, id, characters: count)
-            if isFree(candidate) { return candidate }
-        }
+        if let candidate = alternatives(to: place, id).first(where: isFree) { return candidate }
         var number = 2
         while true {
             let candidate = suffixed(place, "-\(id)-\(number)")
             if isFree(candidate) { return candidate }
             number += 1
         }
+    }
+
+    /// The places that stand in for one that is taken, in their order.
+    public static func alternatives(to place: Text, _ id: ItemID) -> [Text] {
+        [4, 8, 36].map { suffixed(place, id, characters: $0) }
     }
 
     private static func suffixed(_ place: Text, _ id: ItemID, characters: Int) -> Text {

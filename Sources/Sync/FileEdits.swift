@@ -43,11 +43,26 @@ extension Run {
             view.matching.unmatched + view.matching.problems.map(\.place)
             + view.matching.items.filter { view.local[$0.id]?.place != $0.place }.map(\.place)
             + view.snapshot.busy.map(\.withoutMarkdownSuffix)
-        return Places.settle(
-            PlaceGround(
-                wanted: wanted, current: current, occupied: Set(strangers.map { Names.foldedKey($0) }),
-                former: Array(try journal.formerPlaces().values),
-                ignored: { [disk] place in disk.rules.ignores(disk.taskFolder.file(of: place)) }, now: now))
+        var ground = PlaceGround(
+            wanted: wanted, current: current, occupied: Set(strangers.map { Names.foldedKey($0) }),
+            former: Array(try journal.formerPlaces().values),
+            ignored: { [disk] place in disk.rules.ignores(disk.taskFolder.file(of: place)) }, now: now)
+        // What isn't scanned stands in the way as well: a folder of that name, a link, a pipe.
+        let scanned = Set(view.snapshot.files.map { Names.foldedKey($0.path.withoutMarkdownSuffix) })
+        while true {
+            let settled = Places.settle(ground)
+            let taken = settled.places.filter { id, place in
+                current[id] != place && !scanned.contains(Names.foldedKey(place))
+                    && isThere(disk.taskFolder.file(of: place))
+            }.map { Names.foldedKey($0.value) }
+            if ground.occupied.isSuperset(of: taken) { return settled }
+            ground.occupied.formUnion(taken)
+        }
+    }
+
+    private func isThere(_ path: Text) -> Bool {
+        let folder = try? disk.root.folder(at: path.parent.string)
+        return (try? folder?.status(FileName(path.lastComponent.string))) ?? nil != nil
     }
 
     func edits(_ view: View, _ places: [ItemID: Text], _ scope: FileScope) throws -> [FileJob] {

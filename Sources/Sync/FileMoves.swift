@@ -31,56 +31,77 @@ extension Run {
         try finishMoves(records, view)
     }
 
-    private func isThere(_ path: Text) -> Bool {
-        let folder = try? disk.root.folder(at: path.parent.string)
-        return (try? folder?.status(FileName(path.lastComponent.string))) ?? nil != nil
-    }
-
     /// Carries moves out, also those that an earlier run began.
     func finishMoves(_ records: [MoveRecord], _ view: View?) throws {
         let results = try disk.writer.move(records.map(\.move), foldedKey: { Names.foldedKey($0) })
-        try disk.writer.flushFolders(of: records.flatMap { [$0.move.from, $0.move.to] })
-        try journal.commit { writer in
-            for (record, result) in zip(records, results) {
-                if case .problem(let met) = result { problem(met, record.id) }
-                // Stopped halfway, it goes on from there at the next run.
-                if case .problem = result, isThere(record.move.temporary) { continue }
-                try writer.removeMove(from: record.move.from)
-                guard case .moved = result, var task = try journal.known([record.id])[record.id] else { continue }
-                let place = disk.taskFolder.place(of: record.move.to)
-                let old = task.place
-                task.place = place
-                let wasMoved = task.isMoved
-                task.isMoved = false
-                if let row = try journal.remote([record.id])[record.id], row.deletedAt == nil {
-                    task.base?.agree(.path, row.path.map { .string($0) } ?? .null)
-                    if wasMoved, let old {
-                        try writer.put(
-                            Notice(
-                                time: now, path: record.move.to,
-                                text: "moved here and elsewhere: the server's place stands; here it was \(old).md"))
-                    }
+        var arrivals: [(record: MoveRecord, at: Text)] = []
+        var over: [MoveRecord] = []
+        for (record, result) in zip(records, results) {
+            switch result {
+            case .moved: arrivals.append((record, record.move.to))
+            case .missing: over.append(record)
+            case .occupied, .problem:
+                if let path = try wayOut(of: record), path != record.move.from {
+                    arrivals.append((record, path))
+                } else if disk.writer.progress(of: record.move) != .halfway {
+                    over.append(record)
+                    if case .problem(let met) = result { problem(met, record.id) }
                 }
-                try writer.put(task)
-                if let old {
-                    let modified = view?.local[record.id]?.stamp.modified
-                    // An editor that has the old name open read the file before this run wrote into it.
-                    let earlier = task.beforePull.flatMap { $0.since >= started ? $0.values : nil }
-                    let lately = modified.map { now - Instant(nanoseconds: $0) < 3_600 } ?? true
-                    try writer.put(
-                        FormerPlace(
-                            place: old, id: record.id, since: now,
-                            values: earlier ?? view?.local[record.id]?.content.fields ?? task.base?.contentValues
-                                ?? [:],
-                            wasEditedLately: lately))
-                }
-                report.plan.append(PlanLine(action: .move, path: record.move.from, fields: [.path], to: record.move.to))
-                count(received: record.id)
+            // Still halfway, it goes on from there at the next run, and each look tells of it until then.
             }
+        }
+        guard try flushFolders(of: records.flatMap { [$0.move.from, $0.move.to] } + arrivals.map(\.at)) else { return }
+        try journal.commit { writer in
+            for record in over { try writer.removeMove(from: record.move.from) }
+            for (record, path) in arrivals { try arrived(record, at: path, view, writer) }
         }
         for record in records {
             try disk.writer.removeEmptyFolders(above: record.move.from, within: disk.taskFolder.path)
         }
+    }
+
+    /// Where a file goes that is stuck halfway: home, or beside the place it was to have, as a newcomer with a suffix.
+    private func wayOut(of record: MoveRecord) throws -> Text? {
+        func beside(_ path: Text) -> [Text] {
+            Places.alternatives(to: disk.taskFolder.place(of: path), record.id).map { disk.taskFolder.file(of: $0) }
+        }
+        let move = record.move
+        return try disk.writer.finish(move, atFirstFreeOf: [move.to, move.from] + beside(move.to) + beside(move.from))?
+            .path
+    }
+
+    private func arrived(
+        _ record: MoveRecord, at path: Text, _ view: View?, _ writer: borrowing JournalWriter
+    ) throws {
+        try writer.removeMove(from: record.move.from)
+        guard var task = try journal.known([record.id])[record.id] else { return }
+        let old = task.place
+        let wasMoved = task.isMoved
+        task.place = disk.taskFolder.place(of: path)
+        task.isMoved = false
+        if let row = try journal.remote([record.id])[record.id], row.deletedAt == nil {
+            task.base?.agree(.path, row.path.map { .string($0) } ?? .null)
+            if wasMoved, let old {
+                try writer.put(
+                    Notice(
+                        time: now, path: path,
+                        text: "moved here and elsewhere: the server's place stands; here it was \(old).md"))
+            }
+        }
+        try writer.put(task)
+        if let old {
+            let modified = view?.local[record.id]?.stamp.modified
+            // An editor that has the old name open read the file before this run wrote into it.
+            let earlier = task.beforePull.flatMap { $0.since >= started ? $0.values : nil }
+            let lately = modified.map { now - Instant(nanoseconds: $0) < 3_600 } ?? true
+            try writer.put(
+                FormerPlace(
+                    place: old, id: record.id, since: now,
+                    values: earlier ?? view?.local[record.id]?.content.fields ?? task.base?.contentValues ?? [:],
+                    wasEditedLately: lately))
+        }
+        report.plan.append(PlanLine(action: .move, path: record.move.from, fields: [.path], to: path))
+        count(received: record.id)
     }
 
     // MARK: Removing

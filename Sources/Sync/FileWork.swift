@@ -7,6 +7,16 @@ import Workspace
 /// Which files a round writes.
 enum FileScope { case everything, idLines }
 
+/// A file that is staged, with what becomes of it.
+private struct StagedJob {
+    let job: FileJob
+    let staged: Staged
+
+    var record: PendingWrite {
+        job.expected.map { staged.replacing($0, item: job.id) } ?? staged.placing(item: job.id)
+    }
+}
+
 /// The writing half of a round: files take what the server says. Content first, then removals, so that
 /// places become free, then moves and new files.
 extension Run {
@@ -42,28 +52,26 @@ extension Run {
     }
 
     private func writeBatch(_ jobs: [FileJob]) throws {
-        var staged: [(job: FileJob, staged: Staged)] = []
+        var staged: [StagedJob] = []
         for job in jobs {
-            do {
-                staged.append((job, try disk.writer.stage(job.bytes, at: job.target)))
-            } catch let problem as PathProblem {
-                try met(problem, job.id)
+            try goingOn(job.id) {
+                staged.append(StagedJob(job: job, staged: try disk.writer.stage(job.bytes, at: job.target)))
             }
         }
         guard !staged.isEmpty else { return }
         lastLook = nil
-        try disk.writer.flush(staged.map(\.staged))
-        let records = staged.map { item in
-            item.job.expected.map { item.staged.replacing($0, item: item.job.id) }
-                ?? item.staged.placing(item: item.job.id)
-        }
-        try journal.commit { writer in for record in records { try writer.put(record) } }
+        staged = try flushed(staged)
+        try journal.commit { writer in for item in staged { try writer.put(item.record) } }
         var written: [(job: FileJob, stamp: FileStamp, displaced: Displaced?)] = []
         var left: [DisplacedRecord] = []
-        for (job, staged) in staged {
-            do {
+        // What went wrong in the middle stays in the journal: the next run finds out how far it came.
+        var over: [StagedJob] = []
+        for item in staged {
+            let job = item.job
+            stuck.insert(job.id)
+            try goingOn(job.id) {
                 if let expected = job.expected {
-                    switch try disk.writer.exchange(staged, expecting: expected) {
+                    switch try disk.writer.exchange(item.staged, expecting: expected) {
                     case .written(let stamp, let displaced, let parted):
                         written.append((job, stamp, displaced))
                         if parted {
@@ -74,20 +82,57 @@ extension Run {
                             left.append(DisplacedRecord(displaced: displaced, id: job.id, values: job.before?.fields))
                         }
                     }
-                } else if case .written(let stamp) = try disk.writer.place(staged) {
+                } else if case .written(let stamp) = try disk.writer.place(item.staged) {
                     written.append((job, stamp, nil))
                 }
-            } catch let problem as PathProblem {
-                try met(problem, job.id)
+                over.append(item)
+                stuck.remove(job.id)
             }
         }
-        try disk.writer.flushFolders(of: written.map(\.job.target))
+        guard try flushFolders(of: written.map(\.job.target)) else {
+            return stuck.formUnion(staged.map(\.job.id))
+        }
         try journal.commit { writer in
-            for record in records { try writer.removePendingWrite(temporary: record.temporary) }
+            for item in over { try writer.removePendingWrite(temporary: item.staged.temporary) }
             for record in left { try writer.put(record) }
             for item in written { try finish(item.job, item.stamp, item.displaced, writer) }
         }
         for item in written { try removeAbsorbed(item.job.absorbed, into: item.job.target) }
+    }
+
+    /// The staged files that are durable now. What can't be made so is a problem of its file, where it can be told apart.
+    private func flushed(_ staged: [StagedJob]) throws -> [StagedJob] {
+        do {
+            try disk.writer.flush(staged.map(\.staged))
+            return staged
+        } catch is PathProblem {
+            var durable: [StagedJob] = []
+            for item in staged {
+                try goingOn(item.job.id) {
+                    do { try disk.writer.flush([item.staged]) } catch {
+                        try disk.writer.discard(item.staged)
+                        throw error
+                    }
+                    durable.append(item)
+                }
+            }
+            return durable
+        }
+    }
+
+    /// False where names can't be made durable: nothing of it goes into the journal then, and the next run looks at what is there.
+    func flushFolders(of paths: [Text]) throws -> Bool {
+        var isDurable = false
+        try goingOn(nil) {
+            try disk.writer.flushFolders(of: paths)
+            isDurable = true
+        }
+        return isDurable
+    }
+
+    /// A problem of one path is told, and the rest goes on.
+    func goingOn(_ id: ItemID?, _ body: () throws -> Void) throws {
+        do { try body() } catch let problem as PathProblem { try met(problem, id) }
     }
 
     private func finish(

@@ -16,6 +16,8 @@ struct JournalState: Sendable {
     var byName: Set<ItemID>
     var keptHere: [Text: Digest]
     var recentDeletions: Int
+    /// Moves that a run began and did not finish.
+    var moves: [MoveRecord]
 
     /// Before the first run.
     static let empty = JournalState()
@@ -31,6 +33,7 @@ struct JournalState: Sendable {
         byName = []
         keptHere = [:]
         recentDeletions = 0
+        moves = []
     }
 
     init(_ journal: Journal, now: Instant) throws {
@@ -45,6 +48,7 @@ struct JournalState: Sendable {
         keptHere = try journal.keptHere()
         recentDeletions = try journal.recentDeletions(since: now + -3_600).filter { $0.table == "tasks" }
             .reduce(0) { $0 + $1.count }
+        moves = try journal.moves()
     }
 }
 
@@ -57,7 +61,9 @@ struct Looker {
 
     func look(_ state: JournalState, displaced: [Absorption] = []) throws -> View {
         let homeChanged = disk.isElsewhere(than: state.meta)
-        let seen = try sightings(state, homeChanged: homeChanged)
+        let (state, halfway) = onTheWay(state)
+        var seen = try sightings(state, homeChanged: homeChanged)
+        seen.add(halfway, in: disk.taskFolder)
         let wanted = Places.assign(
             state.remote.values.filter { $0.deletedAt == nil }.map {
                 PlaceCandidate(id: $0.id, path: $0.path, title: $0.content.title, createdAt: $0.createdAt)

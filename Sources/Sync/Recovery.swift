@@ -6,19 +6,27 @@ import Workspace
 extension Run {
     func recover() throws {
         for pending in try journal.pendingWrites() {
-            let recovery = try disk.writer.recover(pending, save: { _ in })
-            try journal.commit { writer in
-                try writer.removePendingWrite(temporary: pending.temporary)
-                if let displaced = recovery.displaced {
-                    let values = try pending.item.flatMap { try journal.known([$0])[$0]?.base?.contentValues }
-                    try writer.put(DisplacedRecord(displaced: displaced, id: pending.item, values: values))
-                }
+            if let id = pending.item { stuck.insert(id) }
+            try goingOn(pending.item) {
+                try recover(pending)
+                if let id = pending.item { stuck.remove(id) }
             }
-            if case .displacedSave(let displaced) = recovery { try absorb(displaced, of: pending.item) }
         }
         let moves = try journal.moves()
         if !moves.isEmpty { try finishMoves(moves, nil) }
         try forgetOld()
+    }
+
+    private func recover(_ pending: PendingWrite) throws {
+        let recovery = try disk.writer.recover(pending, save: { _ in })
+        try journal.commit { writer in
+            try writer.removePendingWrite(temporary: pending.temporary)
+            if let displaced = recovery.displaced {
+                let values = try pending.item.flatMap { try journal.known([$0])[$0]?.base?.contentValues }
+                try writer.put(DisplacedRecord(displaced: displaced, id: pending.item, values: values))
+            }
+        }
+        if case .displacedSave(let displaced) = recovery { try absorb(displaced, of: pending.item) }
     }
 
     /// Temporary files that a stopped run left before it had noted them.
@@ -27,31 +35,31 @@ extension Run {
             try journal.pendingWrites().map(\.temporary) + journal.moves().map(\.move.temporary)
                 + journal.displaced().map(\.displaced.path))
         let left = view.snapshot.temporaries.map { disk.taskFolder.inWorkspace($0) }.filter { !noted.contains($0) }
-        try disk.writer.sweep(left, before: now + -Double(disk.historyDays) * 86_400)
+        try goingOn(nil) { try disk.writer.sweep(left, before: now + -Double(disk.historyDays) * 86_400) }
     }
 
     /// Displaced files stay until a later run, a minute or more after, has looked again: bytes that came meanwhile from a
     /// program that still had the file open are an edit of that task.
     func revisitDisplaced() throws {
         for record in try journal.displaced() where now - record.displaced.at >= 60 {
-            guard let bytes = try disk.writer.revisit(record.displaced), let id = record.id,
-                let file = try? TaskFile.parse(
-                    bytes, name: disk.taskFolder.place(of: record.displaced.target).lastComponent,
-                    idsInFiles: disk.idsInFiles)
-            else {
-                try journal.commit { writer in try writer.removeDisplaced(path: record.displaced.path) }
-                continue
-            }
-            guard verb != .push else { continue }
-            if try journal.known([id])[id] == nil {
-                try putBack(record, bytes)
-                continue
-            }
-            lateSaves.append(
-                Absorption(
-                    id: id, content: file.content, ground: record.values ?? [:],
-                    source: .displaced(path: record.displaced.path)))
+            try goingOn(record.id) { try revisit(record) }
         }
+    }
+
+    private func revisit(_ record: DisplacedRecord) throws {
+        guard let bytes = try disk.writer.revisit(record.displaced), let id = record.id,
+            let file = try? TaskFile.parse(
+                bytes, name: disk.taskFolder.place(of: record.displaced.target).lastComponent,
+                idsInFiles: disk.idsInFiles)
+        else {
+            return try journal.commit { writer in try writer.removeDisplaced(path: record.displaced.path) }
+        }
+        guard verb != .push else { return }
+        if try journal.known([id])[id] == nil { return try putBack(record, bytes) }
+        lateSaves.append(
+            Absorption(
+                id: id, content: file.content, ground: record.values ?? [:],
+                source: .displaced(path: record.displaced.path)))
     }
 
     /// Bytes that came into a removed file are an edit, which wins: the file is there again, and its task is wanted back.
@@ -84,7 +92,7 @@ extension Run {
     /// What the journal keeps for a while goes when its time is over, displaced files with the history.
     private func forgetOld() throws {
         try journal.commit { writer in try writer.forgetExpired(at: now) }
-        try disk.writer.prune(before: now + -Double(disk.historyDays) * 86_400)
+        try goingOn(nil) { try disk.writer.prune(before: now + -Double(disk.historyDays) * 86_400) }
     }
 }
 

@@ -34,6 +34,9 @@ final class Run {
     /// The last look, while nothing was written, sent or received since; and whether the journal has it.
     var lastLook: View?
     var notedLook = false
+    /// Tasks with a write that failed in its middle: until the next run has found out how far it came, nothing is concluded
+    /// from their files.
+    var stuck: Set<ItemID> = []
     /// Tasks that are held because what they depend on wasn't applied.
     var held: [ItemID: Text] = [:]
 
@@ -148,7 +151,9 @@ final class Run {
     private func look(at state: JournalState) throws -> View {
         let looker = Looker(
             disk: disk, background: options.background, wait: surroundings.wait, newID: surroundings.newID)
-        return try looker.look(state, displaced: lateSaves)
+        var view = try looker.look(state, displaced: lateSaves)
+        view.leaveAside(stuck)
+        return view
     }
 
     /// What remains to be said about the workspace at the end.

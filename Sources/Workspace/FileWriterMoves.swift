@@ -103,10 +103,36 @@ extension FileWriter {
     /// A file that could not get from its temporary name to its new one goes back to the old one, if that is free.
     private func returnHome(_ move: Move, _ result: MoveResult?) throws {
         switch result {
-        case .occupied, .problem:
-            if (try? find(move.temporary)) != nil { _ = try rename(move.temporary, to: move.from) }
+        case .occupied, .problem: _ = try finish(move, atFirstFreeOf: [move.from])
         default: break
         }
+    }
+
+    /// Brings a file that is stuck at its temporary name to the first of `paths` that takes it; nil where none does, or where the
+    /// file isn't at that name.
+    public func finish(_ move: Move, atFirstFreeOf paths: [Text]) throws -> (path: Text, stamp: FileStamp)? {
+        for path in paths {
+            do {
+                guard let status = try find(move.temporary) else { return nil }
+                if try rename(move.temporary, to: path) { return (path, try find(path)?.stamp ?? status.stamp) }
+            } catch is PathProblem {
+                continue
+            }
+        }
+        return nil
+    }
+
+    /// Where the file of a move is by now: at its new path, at its temporary name (halfway), or at neither.
+    public enum Progress: Hashable, Sendable { case arrived, halfway, neither }
+
+    /// Only looks.
+    public func progress(of move: Move) -> Progress {
+        func isAt(_ path: Text) -> Bool {
+            guard let status = try? find(path) else { return false }
+            return status.kind == .file && status.inode == move.inode && status.birth == move.birth
+        }
+        if isAt(move.temporary) { return .halfway }
+        return isAt(move.to) && !isAt(move.from) ? .arrived : .neither
     }
 
     /// False where something is at the new path.

@@ -102,7 +102,7 @@ final class Device: Sendable {
     private let waiting = Mutex<(@Sendable () -> Void)?>(nil)
     let machine = Mutex<Text>("machine")
     /// What another program does just before an effect on a file.
-    private let meanwhile = Mutex<(@Sendable (Effect) -> Void)?>(nil)
+    private let meanwhile = Mutex<(@Sendable (Effect) throws -> Void)?>(nil)
     /// What stands between this device and the server; nil: nothing.
     let onTheWay = Mutex<Way?>(nil)
 
@@ -174,7 +174,7 @@ final class Device: Sendable {
     func whileWaiting(_ act: (@Sendable () -> Void)?) { waiting.withLock { $0 = act } }
 
     /// Lets another program act before each effect of the next runs; nil: no longer.
-    func meanwhile(_ act: (@Sendable (Effect) -> Void)?) { meanwhile.withLock { $0 = act } }
+    func meanwhile(_ act: (@Sendable (Effect) throws -> Void)?) { meanwhile.withLock { $0 = act } }
 
     var isCrashed: Bool { effectsLeft.withLock { $0 == 0 } }
 
@@ -190,7 +190,7 @@ final class Device: Sendable {
                 machine: machine.withLock { $0 },
                 host: "host", command: "test",
                 effects: Effects { [self] effect in
-                    meanwhile.withLock { $0 }?(effect)
+                    try meanwhile.withLock { $0 }?(effect)
                     try step()
                 },
                 beforeCommit: { [self] in try step() },
