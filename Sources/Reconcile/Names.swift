@@ -68,7 +68,7 @@ public enum Names {
     }()
 
     private enum Flaw {
-        case empty, leadingDot, control, backslash, device, trailing, tooLong
+        case empty, leadingDot, control, backslash, device, trailing, tooLong, tooDeep
 
         /// Follows "the name …".
         var words: String {
@@ -80,18 +80,23 @@ public enum Names {
             case .device: "is that of a device on Windows"
             case .trailing: "ends in a dot or a blank, which Windows drops"
             case .tooLong: "is longer than 255 bytes"
+            case .tooDeep: "lies more than \(deepest) folders deep"
             }
         }
     }
 
     private static func flaw(of place: Text) -> (name: Text, Flaw)? {
         let names = place.components
+        if names.count > deepest + 1 { return (names[deepest], .tooDeep) }
         for (index, name) in names.enumerated() {
             let limit = index == names.count - 1 ? longestStem : longestName
             if let flaw = flaw(ofName: name, limit: limit) { return (name, flaw) }
         }
         return nil
     }
+
+    /// So many folders may lie above a file: as many as the scanner goes down.
+    public static let deepest = 128
 
     /// In bytes: what file systems hold in one component, and what is left of it before `.md`.
     private static let longestName = 255

@@ -57,10 +57,4 @@ struct Disk {
                 foldedKey: { Names.foldedKey($0) }, problem: { Names.problem(ofPath: $0.withoutMarkdownSuffix) }),
             background: background, now: now)
     }
-
-    /// The workspace was copied, restored or carried here since the journal last saw it.
-    func isElsewhere(than meta: Meta) -> Bool {
-        guard let machine = meta.machineID else { return false }
-        return machine != self.machine || meta.homeIdentity != home
-    }
 }

@@ -61,6 +61,7 @@ public final class Engine {
 
     /// The journal, opened for writing; the caller holds the lock. A damaged one was set aside: that is said once.
     func openJournal(check: Journal.Check = .header) throws -> Journal {
+        try partJournal()
         let (journal, opening) = try Journal.open(
             path: journalPath, check: check, now: surroundings.now(), beforeCommit: surroundings.beforeCommit)
         let meta = try journal.meta()

@@ -72,11 +72,7 @@ extension Run {
             do {
                 if let job = try edit(task, view, places[id] ?? task.place, scope) { jobs.append(job) }
             } catch let problem as TaskFileProblem {
-                report.problems.append(
-                    ProblemItem(
-                        id: id, path: disk.taskFolder.file(of: task.place),
-                        problem: "the server's text can't be written into this file: \(Text(problem.message))",
-                        line: problem.line))
+                tell(.unwritable(problem, id: id, path: disk.taskFolder.file(of: task.place)))
             }
         }
         return jobs
@@ -142,12 +138,10 @@ extension Run {
     func newFiles(_ view: View, _ settled: Settled) throws -> [FileJob] {
         var jobs: [FileJob] = []
         for plan in view.plans.values.sorted(by: { $0.id < $1.id }) where includes(plan.id) {
-            guard plan.action == .layDown || plan.action == .bringBack, let row = view.remote[plan.id] else { continue }
+            guard plan.action.laysDown, let row = view.remote[plan.id] else { continue }
             guard let place = settled.places[plan.id] else { continue }
             let target = disk.taskFolder.file(of: place)
-            var content = row.content
-            // No file says an empty title: one is titled by its name, and that is sent.
-            if content.title.isEmpty { content.title = place.lastComponent }
+            let content = row.content.titled(place)
             do throws(TaskFileProblem) {
                 let bytes = try TaskFile.render(
                     content, id: disk.idsInFiles ? plan.id : nil, name: place.lastComponent)
@@ -160,10 +154,7 @@ extension Run {
                         content: content, absorbed: [], comesBack: plan.action == .bringBack,
                         line: PlanLine(action: .writeNew, path: target, fields: [], to: nil)))
             } catch {
-                report.problems.append(
-                    ProblemItem(
-                        id: plan.id, path: target, problem: "the server's text can't be a file: \(Text(error.message))",
-                        line: nil))
+                tell(.unwritable(error, id: plan.id, path: target))
             }
         }
         return jobs

@@ -18,6 +18,10 @@ struct JournalState: Sendable {
     var recentDeletions: Int
     /// Moves that a run began and did not finish.
     var moves: [MoveRecord]
+    /// As it was (`Disk.ground`).
+    var ground: Text?
+    /// Rows of the server that this `otask` can't read, and why.
+    var unreadable: [ItemID: RowError]
 
     /// Before the first run.
     static let empty = JournalState()
@@ -34,6 +38,7 @@ struct JournalState: Sendable {
         keptHere = [:]
         recentDeletions = 0
         moves = []
+        unreadable = [:]
     }
 
     init(_ journal: Journal, now: Instant) throws {
@@ -49,6 +54,8 @@ struct JournalState: Sendable {
         recentDeletions = try journal.recentDeletions(since: now + -3_600).filter { $0.table == "tasks" }
             .reduce(0) { $0 + $1.count }
         moves = try journal.moves()
+        unreadable = try journal.unreadableTasks()
+        ground = try journal.fact(Self.groundKey)
     }
 }
 
@@ -60,7 +67,7 @@ struct Looker {
     let newID: () -> ItemID
 
     func look(_ state: JournalState, displaced: [Absorption] = []) throws -> View {
-        let homeChanged = disk.isElsewhere(than: state.meta)
+        let homeChanged = disk.isElsewhere(than: state)
         let (state, halfway) = onTheWay(state)
         var seen = try sightings(state, homeChanged: homeChanged)
         seen.add(halfway, in: disk.taskFolder)
@@ -95,6 +102,7 @@ struct Looker {
         view.learn(seen, disk.taskFolder, homeChanged: homeChanged, now: disk.now(), keptHere: state.keptHere)
         view.absorb()
         view.decide(disk.taskFolder)
+        view.tellBadRows(disk.taskFolder, idsInFiles: disk.idsInFiles)
         view.count(lastHour: state.recentDeletions)
         return view
     }

@@ -48,7 +48,7 @@ extension Run {
                 try writer.put(
                     Notice(time: now, path: disk.taskFolder.file(of: remark.place), text: remark.text))
             }
-            if disk.isElsewhere(than: state.meta), !view.matching.laidDownAgain.isEmpty {
+            if disk.isElsewhere(than: state), !view.matching.laidDownAgain.isEmpty {
                 try writer.put(
                     Notice(
                         time: now, path: "",
@@ -56,6 +56,9 @@ extension Run {
                             this workspace was copied, restored or carried here: \(view.matching.laidDownAgain.count) tasks whose \
                             files are missing are laid down again, and none counts as deleted
                             """))
+            }
+            if let ground = disk.ground, ground != state.ground {
+                try writer.put(fact: ground, for: JournalState.groundKey)
             }
             try writer.updateMeta {
                 $0.machineID = disk.machine

@@ -199,8 +199,12 @@ final class Run {
     func includes(_ id: ItemID) -> Bool { options.only?.contains(id) ?? true }
 
     func problem(_ problem: PathProblem, _ id: ItemID?) {
-        let item = ProblemItem(id: id, path: problem.path, problem: problem.text, line: nil)
-        if !report.problems.contains(item) { report.problems.append(item) }
+        tell(ProblemItem(id: id, path: problem.path, problem: problem.text, line: nil))
+    }
+
+    /// Once, however many rounds meet it.
+    func tell(_ problem: ProblemItem) {
+        if !report.problems.contains(problem) { report.problems.append(problem) }
     }
 }
 

@@ -186,6 +186,15 @@ extension Shell {
         }
     #endif
 
+    /// Copies a folder, its files by hard links, as `cp -al` does.
+    static func linkFolder(_ from: String, _ to: String) {
+        makeFolders(to)
+        for name in entries(from) {
+            let (old, new) = (from + "/" + name, to + "/" + name)
+            if isFolder(old) { linkFolder(old, new) } else { _ = link(old, new) }
+        }
+    }
+
     /// Copies a folder with all that is in it, as `cp -R` does.
     static func copyFolder(_ from: String, _ to: String) {
         makeFolders(to)
