@@ -46,6 +46,21 @@ extension Seen {
     }
 }
 
+extension Seen {
+    /// The missing files in whose place no folder stands: one that does says nothing about its task, and is told.
+    mutating func passingFolders(_ missing: [Text], _ scanner: Scanner, _ folder: TaskFolder) -> [Text] {
+        missing.filter { path in
+            guard case .problem(let problem) = scanner.read(path, in: folder.scanned), problem.kind == .special else {
+                return true
+            }
+            notFollowed[path] = problem.text
+            problems.append(
+                ProblemItem(id: nil, path: folder.inWorkspace(path), problem: problem.text, line: nil))
+            return false
+        }
+    }
+}
+
 extension View {
     /// Nothing of these tasks is sent, written or noted.
     mutating func leaveAside(_ tasks: Set<ItemID>) {

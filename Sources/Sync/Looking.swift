@@ -159,7 +159,8 @@ extension Looker {
             snapshot.absence(of: $0) == .gone && !disk.rules.ignores(disk.taskFolder.inWorkspace($0))
         }
         if !missing.isEmpty {
-            let second = scanner.lookAgain(at: missing, in: folder, wait: wait)
+            let second = scanner.lookAgain(
+                at: seen.passingFolders(missing, scanner, disk.taskFolder), in: folder, wait: wait)
             files += second.appeared
             files.sort { $0.path < $1.path }
             seen.unknown += second.unsettled.map(\.withoutMarkdownSuffix)

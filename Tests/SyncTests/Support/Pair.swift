@@ -174,6 +174,8 @@ extension Shell {
         #endif
     }
 
+    static func makePipe(_ path: String) { mkfifo(path, 0o644) }
+
     static func allow(_ path: String, _ mode: UInt32) { chmod(path, mode_t(mode)) }
 
     #if os(Linux)
