@@ -1,3 +1,4 @@
+import Libraries
 import LocalSupabase
 import Model
 import RequestLists
@@ -9,11 +10,21 @@ final class Bench: Sendable {
     let server: LocalSupabase
     let clock: TestClock
     let sessions: [String: JSON]
+    /// The way over a socket; nil calls the server.
+    private let wire: Wire?
 
-    init(directory: String? = nil) async throws {
+    /// A listener and a client for it.
+    private struct Wire: Sendable {
+        let listener: Listener
+        let client: HTTPClient
+    }
+
+    /// `wired`: requests go over HTTP.
+    init(directory: String? = nil, wired: Bool = false) async throws {
         let clock = TestClock()
         self.clock = clock
         server = try LocalSupabase(directory: directory, clock: { clock.now })
+        wire = wired ? Wire(listener: try Listener(server: server), client: try HTTPClient()) : nil
         var sessions: [String: JSON] = [:]
         for name in ["ann", "ben"] {
             let body: JSON = ["email": .string("\(name)@example.com"), "password": "correct horse"]
@@ -27,6 +38,7 @@ final class Bench: Sendable {
     }
 
     private init(server: LocalSupabase, clock: TestClock, sessions: [String: JSON]) {
+        wire = nil
         self.server = server
         self.clock = clock
         self.sessions = sessions
@@ -54,7 +66,14 @@ final class Bench: Sendable {
             all["authorization"] = "Bearer " + sessions[user]!["access_token"]!.text!.string
         }
         let request = HTTPRequest(method: method, target: target, headers: all, body: body)
-        return try await (other ?? server).handle(request)
+        guard let wire else { return try await (other ?? server).handle(request) }
+        let answer = try await wire.client.perform(
+            HTTPClient.Request(
+                method: method, url: wire.listener.url + target, headers: all.map { ($0.key, $0.value) }, body: body))
+        return HTTPResponse(
+            status: answer.status,
+            headers: Dictionary(answer.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 }),
+            body: answer.body)
     }
 
     func id(of user: String) -> ItemID { ItemID(sessions[user]!["user"]!["id"]!.text!)! }
