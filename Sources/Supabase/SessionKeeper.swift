@@ -36,7 +36,10 @@ public struct SessionKeeper: Sendable {
         try await underLock { () async throws(ServiceError) in
             let session = try read()
             // Someone else was here while this process waited for the lock.
-            if session.accessToken != rejected.accessToken, session.lasts(Self.margin, from: timing.now()) {
+            // Tokens of one second may be equal; a refresh token is never given twice.
+            if session.accessToken != rejected.accessToken || session.refreshToken != rejected.refreshToken,
+                session.lasts(Self.margin, from: timing.now())
+            {
                 return session
             }
             return try await refresh(session)

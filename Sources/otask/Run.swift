@@ -61,7 +61,8 @@ extension CommandEnvironment {
         let variables = Console.variables()
         return CommandEnvironment(
             directory: (try? System.currentFolder()) ?? "/", variables: variables,
-            readInput: { Console.readInput() }, readLine: { Swift.readLine() }, readSecret: { Console.readSecret() }, untilAskedToEnd: { await Signals.untilAskedToEnd() },
+            readInput: { Console.readInput() }, readLine: { Swift.readLine() }, readSecret: { Console.readSecret() },
+            untilAskedToEnd: { await Signals.untilAskedToEnd() },
             output: { Console.write($0, to: .output) }, errors: { Console.write($0, to: .errors) },
             inputIsTerminal: Console.isTerminal(.input), outputIsTerminal: Console.isTerminal(.output),
             errorsAreTerminal: Console.isTerminal(.errors),
