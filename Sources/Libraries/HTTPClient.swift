@@ -1,5 +1,5 @@
 /// Requests over HTTP by libcurl: HTTP/2 where TLS offers it, connections that are used again, compressed answers,
-/// proxies from the environment (https://curl.se/libcurl/c/libcurl-env.html).
+/// proxies.
 ///
 /// No redirect is followed, no body is sent in chunks or held back by `Expect`, and nothing but http and https is spoken.
 /// All requests run side by side on one thread, which ends with the client; requests still under way fail then.
@@ -37,11 +37,13 @@ public final class HTTPClient: Sendable {
 
     /// How long a server may keep a client waiting, and how much it may send.
     public struct Limits: Sendable {
-        /// Milliseconds until there is a connection.
+        /// Milliseconds until there is a connection, TLS included.
         public var connecting = 10_000
-        /// A transfer that is slower than `bytesPerSecond` for so many seconds is cut: a server that says nothing too.
-        public var stalledSeconds = 30
+        /// A transfer that is slower than `bytesPerSecond` for so many milliseconds is cut. There is none on the whole.
+        public var stalling = 30_000
         public var bytesPerSecond = 1_024
+        /// Milliseconds from the end of a request to the first byte of its answer. A hosted project may take a minute.
+        public var waiting = 61_000
         /// Bytes of an answer, decompressed.
         public var answer = 64 << 20
         /// Bytes of an answer's headers.
@@ -52,18 +54,22 @@ public final class HTTPClient: Sendable {
 
     private let loop: HTTPLoop
     private let limits: Limits
+    private let surroundings: HTTPSurroundings
 
     /// Throws where libcurl isn't there.
-    public init(limits: Limits = Limits()) throws(HTTPClientError) {
+    public init(
+        limits: Limits = Limits(), surroundings: HTTPSurroundings = HTTPSurroundings()
+    ) throws(HTTPClientError) {
         self.limits = limits
-        loop = try HTTPLoop()
+        self.surroundings = surroundings
+        loop = try HTTPLoop(limits: limits)
     }
 
     deinit { loop.stop() }
 
     /// Sends a request and waits for the whole answer. A cancelled task's request is dropped.
     public func perform(_ request: Request) async throws(HTTPClientError) -> Response {
-        let transfer = try HTTPTransfer(request, limits: limits)
+        let transfer = try HTTPTransfer(request, limits: limits, surroundings: surroundings)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 transfer.whenEnded { continuation.resume(returning: $0) }

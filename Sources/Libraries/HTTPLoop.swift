@@ -17,13 +17,20 @@ final class HTTPLoop: Sendable {
         let handle: UnsafeMutableRawPointer
     }
 
-    private let state = Mutex(State())
+    /// Connections to one server at a time; what goes beyond waits. With HTTP/2 one carries a hundred requests.
+    private static let connections = 8
 
-    init() throws(HTTPClientError) {
+    private let state = Mutex(State())
+    /// Milliseconds after which the transfers are looked at again though nothing happened.
+    private let pause: CInt
+
+    init(limits: HTTPClient.Limits) throws(HTTPClientError) {
         if let problem = otask_curl_load() {
             throw .unreachable("no requests can be sent: \(String(cString: problem))")
         }
         guard let handle = otask_curl_multi_init() else { throw .unreachable("no memory for requests") }
+        otask_curl_multi_set_number(handle, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connections)
+        pause = CInt(max(10, min(limits.stalling, limits.waiting, 4_000) / 4))
         let multi = Multi(handle: handle)
         state.withLock { $0.multi = multi }
         // The thread holds the loop, which ends when its client does.
@@ -35,14 +42,20 @@ final class HTTPLoop: Sendable {
 
     func add(_ transfer: HTTPTransfer) {
         let isLate = change {
-            if $0.isStopping { return true }
+            if $0.isStopping || transfer.isCancelled { return true }
             $0.arrived.append(transfer)
             return false
         }
         if isLate { transfer.end(.failure(.cancelled)) }
     }
 
-    func cancel(_ transfer: HTTPTransfer) { change { $0.cancelled.append(transfer) } }
+    /// May come before `add`.
+    func cancel(_ transfer: HTTPTransfer) {
+        change {
+            transfer.isCancelled = true
+            $0.cancelled.append(transfer)
+        }
+    }
 
     func stop() { change { $0.isStopping = true } }
 
@@ -84,7 +97,11 @@ final class HTTPLoop: Sendable {
                 let transfer = HTTPTransfer.of(easy: easy)
                 end(transfer, transfer.outcome(code))
             }
-            otask_curl_multi_poll(multi.handle, running.isEmpty ? 60_000 : 1_000)
+            let now = ContinuousClock.now
+            for transfer in running.values {
+                if let failure = transfer.tooSlow(at: now) { end(transfer, .failure(failure)) }
+            }
+            otask_curl_multi_poll(multi.handle, running.isEmpty ? 60_000 : pause)
         }
         state.withLock { $0.multi = nil }
         otask_curl_multi_cleanup(multi.handle)

@@ -1,6 +1,7 @@
 import CCurl
 
-/// One request under way, as libcurl has it. Once it was given to a loop, only the loop's thread touches it.
+/// One request under way, as libcurl has it. Once it was given to a loop, only the loop's thread touches it, but for
+/// `isCancelled`, which the loop guards.
 final class HTTPTransfer: @unchecked Sendable {
     typealias Outcome = Result<HTTPClient.Response, HTTPClientError>
 
@@ -9,25 +10,30 @@ final class HTTPTransfer: @unchecked Sendable {
     private let limits: HTTPClient.Limits
     private var list: UnsafeMutablePointer<curl_slist>?
     private let body: UnsafeMutableBufferPointer<UInt8>
-    private let words: UnsafeMutablePointer<CChar>
-    private var status = 0
-    private var headers: [(name: String, value: String)] = []
-    private var headerBytes = 0
+    /// What libcurl says about a failure.
+    let words: UnsafeMutablePointer<CChar>
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var headerBytes = 0
     /// Bytes of the body that libcurl took.
     private var sent = 0
     /// The blank line after the headers came.
-    private var hasAllHeaders = false
-    private var answer: [UInt8] = []
+    private(set) var hasAllHeaders = false
+    private(set) var answer: [UInt8] = []
     /// Why the transfer was stopped from within.
-    private var problem: String?
+    private(set) var problem: String?
+    private var pace: HTTPPace
     private var ended: (@Sendable (Outcome) -> Void)?
+    var isCancelled = false
 
     /// A handle of libcurl: `void *`.
     typealias OpaqueHandle = UnsafeMutableRawPointer
 
-    init(_ request: HTTPClient.Request, limits: HTTPClient.Limits) throws(HTTPClientError) {
-        if let problem = otask_curl_load() {
-            throw .unreachable("no requests can be sent: \(String(cString: problem))")
+    /// libcurl has been loaded.
+    init(
+        _ request: HTTPClient.Request, limits: HTTPClient.Limits, surroundings: HTTPSurroundings
+    ) throws(HTTPClientError) {
+        guard request.url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .unreachable("the address of a request holds a character that isn't encoded")
         }
         for (name, value) in request.headers {
             // A line end would begin another header, or the body.
@@ -42,7 +48,10 @@ final class HTTPTransfer: @unchecked Sendable {
         _ = body.initialize(from: request.body)
         words = .allocate(capacity: Int(CURL_ERROR_SIZE))
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        configure(request)
+        pace = HTTPPace(limits: limits)
+        setWay(request, surroundings)
+        setRequest(request)
+        setSinks()
     }
 
     deinit {
@@ -61,21 +70,29 @@ final class HTTPTransfer: @unchecked Sendable {
         ended = nil
     }
 
-    private func configure(_ request: HTTPClient.Request) {
-        set(CURLOPT_URL, request.url)
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
+    private func setWay(_ request: HTTPClient.Request, _ surroundings: HTTPSurroundings) {
+        otask_curl_set_boundaries(easy)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_CONNECTTIMEOUT_MS, limits.connecting)
-        set(CURLOPT_LOW_SPEED_LIMIT, limits.bytesPerSecond)
-        set(CURLOPT_LOW_SPEED_TIME, limits.stalledSeconds)
         set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // Requests side by side share a connection that can carry them all.
-        set(CURLOPT_PIPEWAIT, 1)
+        // Requests side by side share a connection that can carry them all, which TLS tells. Without it each would wait
+        // for the first one's answer.
+        if request.url.lowercased().hasPrefix("https:") { set(CURLOPT_PIPEWAIT, 1) }
+        // Empty, too: else libcurl would read the environment.
+        set(CURLOPT_PROXY, surroundings.proxy(for: request.url))
+        set(CURLOPT_NOPROXY, surroundings.exceptions)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let certificates = surroundings.certificates { set(CURLOPT_CAINFO, certificates) }
+    }
+
+    private func setRequest(_ request: HTTPClient.Request) {
+        set(CURLOPT_URL, request.url)
+        set(CURLOPT_PATH_AS_IS, 1)
         // All encodings that this libcurl knows.
         set(CURLOPT_ACCEPT_ENCODING, "")
-
         switch (request.method, request.body.isEmpty) {
         case ("GET", true): set(CURLOPT_HTTPGET, 1)
         case ("HEAD", true): set(CURLOPT_NOBODY, 1)
@@ -100,7 +117,9 @@ final class HTTPTransfer: @unchecked Sendable {
         lines += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         for line in lines { list = otask_curl_slist_append(list, line) }
         otask_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list)
+    }
 
+    private func setSinks() {
         let this = Unmanaged.passUnretained(self).toOpaque()
         otask_curl_set_pointer(easy, CURLOPT_PRIVATE, this)
         otask_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, words)
@@ -117,7 +136,7 @@ final class HTTPTransfer: @unchecked Sendable {
     private func set(_ option: CURLoption, _ number: Int) { otask_curl_set_number(easy, option, curl_off_t(number)) }
     private func set(_ option: CURLoption, _ text: String) { otask_curl_set_text(easy, option, text) }
 
-    private func number(_ info: CURLINFO) -> Int {
+    func number(_ info: CURLINFO) -> Int {
         var number: curl_off_t = 0
         return otask_curl_get_number(easy, info, &number) == CURLE_OK ? Int(number) : 0
     }
@@ -138,6 +157,20 @@ final class HTTPTransfer: @unchecked Sendable {
 // MARK: - What comes
 
 extension HTTPTransfer {
+    /// The failure of a transfer that doesn't go on.
+    func tooSlow(at now: ContinuousClock.Instant) -> HTTPClientError? {
+        guard number(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return nil }
+        let up = number(CURLINFO_SIZE_UPLOAD_T)
+        let progress = HTTPPace.Progress(
+            moved: up + headerBytes + number(CURLINFO_SIZE_DOWNLOAD_T),
+            isWaiting: headerBytes == 0 && up >= body.count)
+        return switch pace.weigh(progress, at: now) {
+        case .goesOn: nil
+        case .stalled: .cut("the connection stalled")
+        case .unanswered: .timedOut
+        }
+    }
+
     /// One line of the headers; another number than `count` stops the transfer.
     private func takeHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         headerBytes += count
@@ -147,9 +180,14 @@ extension HTTPTransfer {
         let raw = UnsafeRawBufferPointer(start: bytes, count: count)
         let line = String(decoding: raw, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
-            // Headers of an interim answer, or of the proxy, came before.
+            // Headers of an interim answer came before.
             headers = []
             hasAllHeaders = false
+        } else if hasAllHeaders {
+            // What follows a body in chunks tells nothing that is wanted here.
+        } else if let first = line.first, first == " " || first == "\t", let last = headers.indices.last {
+            // A header over several lines, as old servers write it (RFC 9112, section 5.2).
+            headers[last].value += " " + line.trimmingBlanks
         } else if let colon = line.firstIndex(of: ":") {
             let name = line[..<colon]
             let value = line[line.index(after: colon)...].trimmingBlanks
@@ -180,42 +218,6 @@ extension HTTPTransfer {
         problem = reason
         return 0
     }
-
-    /// What libcurl's result comes to.
-    func outcome(_ code: CURLcode) -> Outcome {
-        if let problem { return .failure(.badAnswer(problem)) }
-        if code == CURLE_OK {
-            // libcurl takes a connection that ends within the headers for a whole answer.
-            guard hasAllHeaders else { return .failure(.cut("the connection was cut in the headers")) }
-            return .success(
-                HTTPClient.Response(status: number(CURLINFO_RESPONSE_CODE), headers: headers, body: answer))
-        }
-        let said = String(cString: words)
-        let reason = said.isEmpty ? String(cString: otask_curl_easy_strerror(code)) : said
-        let hasAnswerBegun = headerBytes > 0
-        switch code {
-        case CURLE_OPERATION_TIMEDOUT:
-            return .failure(hasAnswerBegun ? .cut("the answer stalled") : .timedOut)
-        case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM,
-            CURLE_SEND_FAIL_REWIND:
-            return .failure(.cut("the connection was cut (\(reason.firstLowered))"))
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
-            return .failure(.badAnswer("the answer is no HTTP that can be read (\(reason.firstLowered))"))
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
-            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            return .failure(
-                .unreachable(
-                    "its certificate isn't trusted, so nothing was sent (\(reason.firstLowered)); is the address right, "
-                        + "and this machine's clock?"))
-        case CURLE_SSL_CONNECT_ERROR:
-            return .failure(
-                .unreachable("no secure connection (\(reason.firstLowered)); does this address speak https?"))
-        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-            return .failure(.unreachable("the proxy of the environment can't be used (\(reason.firstLowered))"))
-        default:
-            return .failure(.unreachable(reason.firstLowered))
-        }
-    }
 }
 
 extension StringProtocol {
@@ -225,13 +227,5 @@ extension StringProtocol {
         while let first = rest.first, isBlank(first) { rest = rest.dropFirst() }
         while let last = rest.last, isBlank(last) { rest = rest.dropLast() }
         return rest
-    }
-}
-
-extension String {
-    /// For the middle of a sentence; abbreviations stay as they are.
-    fileprivate var firstLowered: String {
-        guard let first, let second = dropFirst().first, second.isLowercase else { return self }
-        return first.lowercased() + dropFirst()
     }
 }

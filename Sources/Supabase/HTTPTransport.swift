@@ -9,13 +9,20 @@ public final class HTTPTransport: Transport {
     private let address: String
     private let agent: String
     private let limits: HTTPClient.Limits
+    private let surroundings: HTTPSurroundings
     private let client = Mutex<HTTPClient?>(nil)
 
-    /// - Parameter agent: what `User-Agent` says, as `otask/1.0`.
-    public init(project: Project, agent: String, limits: HTTPClient.Limits = HTTPClient.Limits()) {
+    /// - Parameters:
+    ///   - agent: what `User-Agent` says, as `otask/1.0`.
+    ///   - environment: where proxies and trusted certificates are named (see `HTTPSurroundings`).
+    public init(
+        project: Project, agent: String, environment: [String: String],
+        limits: HTTPClient.Limits = HTTPClient.Limits()
+    ) {
         address = project.url.string
         self.agent = agent
         self.limits = limits
+        surroundings = HTTPSurroundings(environment: environment)
     }
 
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
@@ -26,6 +33,11 @@ public final class HTTPTransport: Transport {
                 HTTPClient.Request(
                     method: request.method, url: address + request.target,
                     headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, body: request.body))
+            // The project itself never answers this.
+            if response.status == 407 {
+                throw HTTPClientError.unreachable(
+                    "the proxy of the environment wants a name and a password, as in http://name:password@host:port")
+            }
             return HTTPResponse(
                 status: response.status,
                 headers: Dictionary(
@@ -44,7 +56,7 @@ public final class HTTPTransport: Transport {
     private func opened() throws(HTTPClientError) -> HTTPClient {
         try client.withLock { client throws(HTTPClientError) in
             if let client { return client }
-            let opened = try HTTPClient(limits: limits)
+            let opened = try HTTPClient(limits: limits, surroundings: surroundings)
             client = opened
             return opened
         }

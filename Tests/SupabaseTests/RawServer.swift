@@ -6,6 +6,13 @@ import Synchronization
     import Glibc
 #endif
 
+#if canImport(Darwin)
+    private let hangUp = Int16(POLLHUP)
+#else
+    /// `POLLRDHUP` (bits/poll.h), which Glibc's module doesn't show.
+    private let hangUp: Int16 = 0x2000
+#endif
+
 /// A server on loopback that says exactly what a test wants said, byte by byte. Each connection has a thread of its own,
 /// and ends when the test's closure does. It ends with the value.
 final class RawServer: Sendable {
@@ -52,6 +59,12 @@ final class RawServer: Sendable {
         /// Waits until the client hangs up.
         func waitForEnd() { while request() != nil {} }
 
+        /// Waits for so many milliseconds; false where the client hung up meanwhile.
+        func isOpen(for milliseconds: Int32) -> Bool {
+            var state = pollfd(fd: descriptor, events: hangUp, revents: 0)
+            return poll(&state, 1, milliseconds) == 0
+        }
+
         /// Ends the connection by a reset instead of a farewell.
         func reset() {
             var linger = linger(l_onoff: 1, l_linger: 0)
@@ -85,7 +98,11 @@ final class RawServer: Sendable {
         thread { [weak self] in
             while true {
                 let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0 else { return }
+                guard descriptor >= 0 else {
+                    // Here, where nobody can be about to use its number.
+                    close(listener)
+                    return
+                }
                 self?.count.withLock { $0 += 1 }
                 thread {
                     serve(Connection(descriptor: descriptor))
@@ -95,10 +112,7 @@ final class RawServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     struct SocketError: Error {}
 }

@@ -12,11 +12,13 @@
 // curl's header checks the types of these with macros of the same names.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
+#undef curl_multi_setopt
 
 #define FUNCTIONS(each)                                                                                               \
     each(global_init) each(easy_init) each(easy_cleanup) each(easy_strerror) each(easy_setopt) each(easy_getinfo)      \
     each(slist_append) each(slist_free_all) each(multi_init) each(multi_cleanup) each(multi_add_handle)                \
-    each(multi_remove_handle) each(multi_perform) each(multi_poll) each(multi_wakeup) each(multi_info_read)
+    each(multi_remove_handle) each(multi_perform) each(multi_poll) each(multi_wakeup) each(multi_info_read)                  \
+    each(multi_setopt)
 
 static struct {
 #define DECLARE(name) __typeof__(curl_##name) *name;
@@ -57,6 +59,19 @@ CURLcode otask_curl_set_number(CURL *easy, CURLoption option, curl_off_t number)
                                                                      : curl.easy_setopt(easy, option, (long)number);
 }
 
+CURLcode otask_curl_set_boundaries(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    CURLcode code = curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    CURLcode code = curl.easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+    // A look-up of a name that hangs would hold up every other transfer; a library that doesn't know this goes on.
+    (void)curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+    return code;
+}
+
 CURLcode otask_curl_set_text(CURL *easy, CURLoption option, const char *text) {
     return curl.easy_setopt(easy, option, text);
 }
@@ -88,6 +103,9 @@ void otask_curl_slist_free_all(struct curl_slist *list) { curl.slist_free_all(li
 
 CURLM *otask_curl_multi_init(void) { return curl.multi_init(); }
 void otask_curl_multi_cleanup(CURLM *multi) { curl.multi_cleanup(multi); }
+CURLMcode otask_curl_multi_set_number(CURLM *multi, CURLMoption option, long number) {
+    return curl.multi_setopt(multi, option, number);
+}
 CURLMcode otask_curl_multi_add_handle(CURLM *multi, CURL *easy) { return curl.multi_add_handle(multi, easy); }
 CURLMcode otask_curl_multi_remove_handle(CURLM *multi, CURL *easy) { return curl.multi_remove_handle(multi, easy); }
 CURLMcode otask_curl_multi_perform(CURLM *multi, int *running) { return curl.multi_perform(multi, running); }

@@ -89,8 +89,9 @@ struct Connector: Sendable {
     func access() throws -> Access {
         switch try place() {
         case .network(let project):
-            return Access(
-                project: project, transport: logged(HTTPTransport(project: project, agent: "otask/\(programVersion)")))
+            let transport = HTTPTransport(
+                project: project, agent: "otask/\(programVersion)", environment: variables)
+            return Access(project: project, transport: logged(transport))
         case .embedded(let server):
             let project = try Project(url: Text(server.name), publishableKey: "embedded")
             return Access(project: project, transport: logged(HandlerTransport { try await server.handle($0) }))

@@ -163,7 +163,8 @@ private struct Initialization {
     }
 
     private func transport(_ project: Project) -> any Transport {
-        let transport = HTTPTransport(project: project, agent: "otask/\(programVersion)")
+        let transport = HTTPTransport(
+            project: project, agent: "otask/\(programVersion)", environment: invocation.environment.variables)
         return invocation.requestLog.map { LoggedTransport(transport, now: invocation.environment.clock, log: $0) }
             ?? transport
     }

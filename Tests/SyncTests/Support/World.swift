@@ -39,7 +39,7 @@ final class World: Sendable {
         self.listener = listener
         let project = try Project(url: Text(listener.url), publishableKey: Text(server.publishableKey))
         self.project = project
-        let transport = HTTPTransport(project: project, agent: "otask/test")
+        let transport = HTTPTransport(project: project, agent: "otask/test", environment: [:])
         wire = { try await transport.send($0) }
     }
 

@@ -14,6 +14,9 @@ const char *otask_curl_easy_strerror(CURLcode code);
 
 // curl_easy_setopt and curl_easy_getinfo take any type, which Swift can't call: one name a type.
 CURLcode otask_curl_set_number(CURL *easy, CURLoption option, curl_off_t number);
+/// Only http and https; and no waiting for the look-up of a name when a transfer ends. The options' names depend on the
+/// header's version.
+CURLcode otask_curl_set_boundaries(CURL *easy);
 CURLcode otask_curl_set_text(CURL *easy, CURLoption option, const char *text);
 CURLcode otask_curl_set_pointer(CURL *easy, CURLoption option, void *pointer);
 CURLcode otask_curl_set_sink(CURL *easy, CURLoption option, curl_write_callback sink);
@@ -25,6 +28,7 @@ void otask_curl_slist_free_all(struct curl_slist *list);
 
 CURLM *otask_curl_multi_init(void);
 void otask_curl_multi_cleanup(CURLM *multi);
+CURLMcode otask_curl_multi_set_number(CURLM *multi, CURLMoption option, long number);
 CURLMcode otask_curl_multi_add_handle(CURLM *multi, CURL *easy);
 CURLMcode otask_curl_multi_remove_handle(CURLM *multi, CURL *easy);
 CURLMcode otask_curl_multi_perform(CURLM *multi, int *running);
