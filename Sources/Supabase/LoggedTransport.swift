@@ -18,13 +18,15 @@ public struct LoggedTransport: Transport {
 
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let start = now()
-        func tell(_ outcome: String) {
+        func tell(_ outcome: String, down: Int = 0) {
             let milliseconds = Int(((now() - start) * 1_000).rounded())
-            log("\(request.method) \(Self.shown(request.target)): \(outcome), \(milliseconds) ms")
+            log(
+                "\(request.method) \(Self.shown(request.target)): \(outcome), \(request.body.count) bytes up, "
+                    + "\(down) down, \(milliseconds) ms")
         }
         do throws(TransportError) {
             let response = try await base.send(request)
-            tell("\(response.status), \(request.body.count) bytes up, \(response.body.count) down")
+            tell("\(response.status)", down: response.body.count)
             return response
         } catch {
             tell(error.description)
