@@ -60,7 +60,7 @@ let package = Package(
         .testTarget(name: "JournalTests", dependencies: ["Journal", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "SupabaseTests", dependencies: ["Supabase", "Model", "Libraries"]),
         .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "RequestLists", "Model", "Libraries"]),
-        .testTarget(name: "DatabaseTests", dependencies: ["PostgreSQL", "RequestLists", "Model"]),
+        .testTarget(name: "DatabaseTests", dependencies: ["PostgreSQL", "RequestLists", "Libraries", "Model"]),
         .testTarget(
             name: "SyncTests",
             dependencies: [

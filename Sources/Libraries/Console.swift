@@ -92,17 +92,6 @@ public enum Console {
     /// Runs a person's editor on a file, as git does: the words of `editor` by the shell, the path behind them. The
     /// status that it ended with.
     public static func run(editor: String, path: String) throws(SystemError) -> Int32 {
-        let words = ["sh", "-c", editor + " \"$@\"", "sh", path]
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, "/bin/sh", nil, nil, &arguments, environ)
-        guard code == 0 else { throw SystemError(code: code, path: "/bin/sh", call: "posix_spawn") }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { throw SystemError(code: errno, path: "/bin/sh", call: "waitpid") }
-        }
-        // WIFEXITED and WEXITSTATUS are macros that Swift doesn't see.
-        return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+        try ChildProcess(["/bin/sh", "-c", editor + " \"$@\"", "sh", path]).wait()
     }
 }

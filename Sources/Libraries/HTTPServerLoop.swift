@@ -135,7 +135,7 @@ final class HTTPServerLoop: @unchecked Sendable {
                 case .awaitsContinue: queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), number)
                 case .request(let request, let keepsAlive):
                     connections[number]?.answering = (request.method, keepsAlive)
-                    Task { [handler, mailbox] in
+                    Task(executorPreference: HandlerThreads.shared) { [handler, mailbox] in
                         mailbox.post(
                             HTTPServerMailbox.Answer(connection: number, response: try? await handler(request)))
                     }

@@ -53,29 +53,19 @@ private final class Certificates {
 /// `openssl s_server`, which answers every request with a page. It ends with the value.
 private final class TLSServer {
     let port: Int
-    private let process: pid_t
+    private let process: ChildProcess
 
     init(certificate: String, key: String) throws {
         var pipe: [Int32] = [0, 0]
         try #require(makePipe(&pipe) == 0)
         defer { close(pipe[0]) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, pipe[1], 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addclose(&actions, pipe[0])
+        let nothing = open("/dev/null", O_RDWR)
+        defer { close(nothing) }
         let words = [
             "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www",
         ]
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let status = posix_spawnp(&process, "openssl", &actions, nil, &arguments, environ)
+        process = try ChildProcess(words, input: nothing, output: pipe[1], messages: nothing)
         close(pipe[1])
-        try #require(status == 0, "openssl is missing")
-        self.process = process
         // "ACCEPT 127.0.0.1:40001", once it listens.
         var said = ""
         var buffer = [UInt8](repeating: 0, count: 256)
@@ -90,8 +80,8 @@ private final class TLSServer {
     }
 
     deinit {
-        kill(process, SIGKILL)
-        waitpid(process, nil, 0)
+        kill(process.id, SIGKILL)
+        _ = try? process.wait()
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,3 +120,27 @@ int otask_machine_uuid(char out[37]) {
 }
 
 #endif
+
+extern char **environ;
+
+int otask_spawn(char *const words[], int input, int output, int messages, int *process) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, input, 0);
+    posix_spawn_file_actions_adddup2(&actions, output, 1);
+    posix_spawn_file_actions_adddup2(&actions, messages, 2);
+#ifdef __APPLE__
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_CLOEXEC_DEFAULT);
+#else
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+#endif
+    pid_t started = 0;
+    int code = posix_spawnp(&started, words[0], &actions, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    *process = started;
+    errno = code;
+    return code == 0 ? 0 : -1;
+}

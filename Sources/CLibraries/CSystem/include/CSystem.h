@@ -32,6 +32,10 @@ int otask_copy_metadata(int from, int to);
 /// The id of this machine from the system (macOS: gethostuuid); 36 characters and NUL. ENOSYS on Linux: /etc/machine-id.
 int otask_machine_uuid(char out[37]);
 
+/// Starts words[0], looked for in PATH unless it holds a slash, with these descriptors as its standard streams and no
+/// other one.
+int otask_spawn(char *const words[], int input, int output, int messages, int *process);
+
 /// Empties libgit2's configuration search paths in this process; Swift can't call git_libgit2_opts, which is variadic.
 int otask_git_forget_configuration(void);
 
