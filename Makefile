@@ -65,6 +65,9 @@ test-deps: deps
 demo: build
 	@template/demo.sh ./otask
 
+# Tests that are under way at once. Without a bound all of them are, and one may wait minutes for its next step.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 6
+
 # Then what two devices do once more, over HTTP; stopping after every effect is tried once.
 test: test-deps build
 	OTASK="$(CURDIR)/otask" swift test $(STRICT)
