@@ -27,6 +27,9 @@ let package = Package(
         .target(
             name: "CCurl", path: "Sources/CLibraries/CCurl",
             linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+        .target(
+            name: "CGit2", path: "Sources/CLibraries/CGit2",
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .target(name: "CSystem", path: "Sources/CLibraries/CSystem"),
         .target(name: "CTemplate", path: "Sources/CLibraries/CTemplate"),
         .systemLibrary(
@@ -34,8 +37,6 @@ let package = Package(
         .systemLibrary(
             name: "CCmark", path: "Sources/CLibraries/CCmark", pkgConfig: "libcmark",
             providers: [.apt(["libcmark-dev"])]),
-        .systemLibrary(
-            name: "CGit2", path: "Sources/CLibraries/CGit2", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"])]),
         .systemLibrary(
             name: "CSQLite", path: "Sources/CLibraries/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),

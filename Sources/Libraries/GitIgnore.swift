@@ -1,5 +1,4 @@
 import CGit2
-import CSystem
 
 #if canImport(Darwin)
     import Darwin
@@ -18,7 +17,7 @@ public final class GitIgnore: @unchecked Sendable {
     public init?(rules: String) {
         guard git_libgit2_init() > 0 else { return nil }
         var repository: OpaquePointer?
-        guard otask_git_forget_configuration() == 0, otask_git_repository_new(&repository) == 0, let repository else {
+        guard otask_git_forget_configuration() == 0, git_repository_new(&repository) == 0, let repository else {
             git_libgit2_shutdown()
             return nil
         }

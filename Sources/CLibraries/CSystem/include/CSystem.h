@@ -36,11 +36,4 @@ int otask_machine_uuid(char out[37]);
 /// other one.
 int otask_spawn(char *const words[], int input, int output, int messages, int *process);
 
-/// Empties libgit2's configuration search paths in this process; Swift can't call git_libgit2_opts, which is variadic.
-int otask_git_forget_configuration(void);
-
-/// git_repository_new, which `git2.h` leaves to its `sys` headers: a repository without a place.
-struct git_repository;
-int otask_git_repository_new(struct git_repository **out);
-
 #endif
