@@ -1,5 +1,6 @@
 import Libraries
 import Model
+import Reconcile
 
 /// What storing rows of the server found out.
 public struct StoredRows: Hashable, Sendable {
@@ -12,15 +13,22 @@ public struct StoredRows: Hashable, Sendable {
 
 /// The Remote tree: the server's rows as last seen, of all tables.
 extension Journal {
-    /// The server's tasks, tombstones too; those that this `otask` can't read are left out.
+    /// The server's tasks, tombstones too, without `changed`; those that this `otask` can't read are left out.
     public func remoteTasks() throws -> [ItemID: TaskRow] {
         try wrapped {
             var tasks: [ItemID: TaskRow] = [:]
-            for row in try database.query("select row from remote where kind = 'tasks'") {
-                if let task = try? TaskRow(json: try Self.json(of: row[0])) { tasks[task.id] = task }
+            try database.forEach("select row from remote where kind = 'tasks'") { row in
+                if let task = try Self.task(of: row.value(0)) { tasks[task.id] = task }
             }
             return tasks
         }
+    }
+
+    /// Nil where it can't be read as a task. What changed when makes up half of a row, and decides nothing.
+    private static func task(of value: SQLValue) throws -> TaskRow? {
+        var task = try? TaskRow(json: try json(of: value))
+        task?.changed = [:]
+        return task
     }
 
     /// The server's rows of these tasks, those that can be read.
@@ -53,6 +61,14 @@ extension Journal {
         }
     }
 
+    /// How many live rows one table has; of tasks those that can be read.
+    public func liveRows(of table: Text) throws -> Int {
+        try wrapped {
+            let sql = "select count(*) from remote where kind = ? and deleted = 0 and readable = 1"
+            return Int(try database.query(sql, SQLValue(table))[0][0].integer ?? 0)
+        }
+    }
+
     /// How many rows Remote has over all tables, and the sum of their `change_seq`, to compare with the last page's.
     public func remoteTotals() throws -> (count: Int64, sum: Text) {
         try wrapped {
@@ -69,11 +85,24 @@ extension Journal {
         }
     }
 
+    /// What both sides say of a task about which they agree, and when the server's row was last changed.
+    public func settledTask(_ id: ItemID) throws -> (content: TaskContent, updatedAt: Text?)? {
+        try wrapped {
+            let rows = try database.query(
+                """
+                select base, json_extract(row, '$.updated_at') from known join remote on kind = 'tasks' and remote.id = known.id
+                where known.id = ?
+                """, SQLValue(id))
+            guard let row = rows.first, let base = row[0].fields else { return nil }
+            return (TaskContent(base), row[1].asText)
+        }
+    }
+
     func remoteTask(_ id: ItemID) throws -> TaskRow? {
         try wrapped {
             let rows = try database.query("select row from remote where kind = 'tasks' and id = ?", SQLValue(id))
             guard let row = rows.first else { return nil }
-            return try? TaskRow(json: try Self.json(of: row[0]))
+            return try Self.task(of: row[0])
         }
     }
 
@@ -93,17 +122,19 @@ extension Journal {
                 SQLValue(row.table), SQLValue(row.id), SQLValue(row.version), SQLValue(row.changeSeq),
                 SQLValue(row.deleted), SQLValue(task != nil || row.table != "tasks"), SQLValue(row.json))
             if row.table == "tasks", let known = try known([row.id])[row.id] {
-                let settled = Self.isSettled(base: known.base, row: task)
+                let settled = Self.isSettled(known, row: task)
                 try database.run("update known set settled = ? where id = ?", SQLValue(settled), SQLValue(row.id))
             }
             return true
         }
     }
 
-    /// Whether the server's row is live and the base says of every field what the row says.
-    static func isSettled(base: Base?, row: TaskRow?) -> Bool {
-        guard let base, let row, row.deletedAt == nil else { return false }
-        return base.unagreed.isEmpty && base.values == row.fields
+    /// Whether nothing is to be done about a task as long as its file at `place` is the one of `cleanDigest`: the server's
+    /// row is live and says in every field what the base says, and the file lies where the row says.
+    static func isSettled(_ task: KnownTask, row: TaskRow?) -> Bool {
+        guard let base = task.base, let row, row.deletedAt == nil, let path = row.path else { return false }
+        return task.place == path && Names.isSafe(path) && !task.isMoved && task.frozen == nil
+            && base.unagreed.isEmpty && base.values == row.fields
     }
 
     private func remoteVersion(_ table: Text, _ id: ItemID) throws -> (version: Int64, seq: Int64)? {

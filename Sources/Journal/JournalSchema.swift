@@ -19,10 +19,11 @@ extension Journal {
         create table known (
             id text primary key, place text, is_moved integer not null, inode integer, birth integer, clean blob,
             modified integer, has_id_line integer not null,
-            has_base integer not null, settled integer not null, frozen text, base text, unagreed text,
+            has_base integer not null, settled integer not null, done integer not null, frozen text, base text,
+            unagreed text,
             before_id text, before_id_since integer, before_pull text, before_pull_since integer);
         create index known_outline on known
-            (id, place, is_moved, inode, birth, clean, modified, has_id_line, has_base, settled, frozen);
+            (id, place, inode, birth, clean, modified, has_id_line, settled, done);
 
         create table files (
             path text primary key, size integer not null, modified integer not null, changed integer not null,

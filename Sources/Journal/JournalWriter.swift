@@ -84,7 +84,7 @@ public struct JournalWriter: ~Copyable {
 
     public func put(_ task: KnownTask) throws {
         let row = task.base == nil ? nil : try journal.remoteTask(task.id)
-        let settled = Journal.isSettled(base: task.base, row: row)
+        let settled = Journal.isSettled(task, row: row)
         try journal.run(KnownTask.table.put, task.columns + [SQLValue(settled)])
     }
 

@@ -28,10 +28,12 @@ extension Journal {
     /// The rows of a table, those that the rest of the statement (`where …`, `order by …`) leaves.
     func all<Value: Stored>(_ rest: String = "", _ values: [SQLValue] = []) throws -> [Value] {
         try wrapped {
-            try database.query(Value.table.select + " " + rest, values).map { row in
-                var reader = RowReader(row, of: Value.table.name)
-                return try Value(&reader)
+            var all: [Value] = []
+            try database.forEach(Value.table.select + " " + rest, values) { row in
+                var reader = RowReader(row.values, of: Value.table.name)
+                all.append(try Value(&reader))
             }
+            return all
         }
     }
 

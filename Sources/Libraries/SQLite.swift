@@ -65,14 +65,31 @@ public final class SQLite: @unchecked Sendable {
             sqlite3_clear_bindings(statement)
         }
         try bind(values, to: statement, sql)
-        let columns = sqlite3_column_count(statement)
         var rows: [[SQLValue]] = []
-        while true {
-            let code = sqlite3_step(statement)
-            if code == SQLITE_DONE { return rows }
-            guard code == SQLITE_ROW else { throw error(code, sql) }
-            rows.append((0..<columns).map { column(statement, $0) })
+        while try step(statement, sql) { rows.append(SQLiteRow(statement: statement).values) }
+        return rows
+    }
+
+    /// Runs one statement and gives `body` its rows one after the other, so that no more than one is held. What `body`
+    /// throws ends it. `body` may run other statements, not the same one.
+    public func forEach(
+        _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing SQLiteRow) throws -> Void
+    ) throws {
+        let statement = try prepare(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
         }
+        try bind(values, to: statement, sql)
+        while try step(statement, sql) { try body(SQLiteRow(statement: statement)) }
+    }
+
+    /// Goes to the next row; false: there is none.
+    private func step(_ statement: OpaquePointer, _ sql: String) throws(SQLiteError) -> Bool {
+        let code = sqlite3_step(statement)
+        if code == SQLITE_DONE { return false }
+        guard code == SQLITE_ROW else { throw error(code, sql) }
+        return true
     }
 
     /// Runs `body` in one transaction that writes (`begin immediate`): committed at its end, rolled back when it throws.
@@ -126,7 +143,20 @@ public final class SQLite: @unchecked Sendable {
         }
     }
 
-    private func column(_ statement: OpaquePointer, _ index: Int32) -> SQLValue {
+    private func error(_ code: Int32, _ sql: String) -> SQLiteError {
+        SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    }
+}
+
+/// The row at which a statement stands. It can be read only inside `SQLite.forEach`.
+public struct SQLiteRow: ~Copyable {
+    fileprivate let statement: OpaquePointer
+
+    /// All its columns.
+    public var values: [SQLValue] { (0..<sqlite3_column_count(statement)).map { value(Int($0)) } }
+
+    public func value(_ column: Int) -> SQLValue {
+        let index = Int32(column)
         switch sqlite3_column_type(statement, index) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
         case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, index))
@@ -141,8 +171,25 @@ public final class SQLite: @unchecked Sendable {
         }
     }
 
-    private func error(_ code: Int32, _ sql: String) -> SQLiteError {
-        SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    /// An integer; nil for null, and for what has no number in it.
+    public func integer(_ column: Int) -> Int64? {
+        let index = Int32(column)
+        let integer = sqlite3_column_int64(statement, index)
+        // Only a 0 may be something else: a call saved for most.
+        return integer != 0 || sqlite3_column_type(statement, index) == SQLITE_INTEGER ? integer : nil
+    }
+
+    /// Puts the bytes of a text or blob into `buffer`, whose memory is used again; false for anything else.
+    public func read(_ column: Int, into buffer: inout [UInt8]) -> Bool {
+        let index = Int32(column)
+        buffer.removeAll(keepingCapacity: true)
+        let type = sqlite3_column_type(statement, index)
+        guard type == SQLITE_TEXT || type == SQLITE_BLOB else { return false }
+        if let start = sqlite3_column_blob(statement, index) {
+            buffer.append(
+                contentsOf: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+        }
+        return true
     }
 }
 

@@ -55,6 +55,13 @@ public final class OpenFolder: Sendable {
 
     /// Everything in it but `.` and `..`, in no order.
     public func entries() throws(SystemError) -> [Entry] {
+        var entries: [Entry] = []
+        try forEachEntry { name, kind in entries.append(Entry(name: FileName(bytes: name), kind: kind)) }
+        return entries
+    }
+
+    /// Calls with each name but `.` and `..`, and what the folder says of it.
+    func forEachEntry(_ body: (UnsafeRawBufferPointer, FileKind?) -> Void) throws(SystemError) {
         // A descriptor of its own: a directory stream moves the position of the one it has.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw .last("open", path) }
@@ -63,19 +70,19 @@ public final class OpenFolder: Sendable {
             throw .last("open", path)
         }
         defer { closedir(stream) }
-        var entries: [Entry] = []
+        let dot = UInt8(ascii: ".")
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 if errno != 0 { throw .last("list", path) }
-                return entries
+                return
             }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            let kind = Self.kind(entry.pointee.d_type)
+            withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 let length = strlen(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
-                return Array(bytes[...length])
+                if bytes[0] == dot, length == 1 || length == 2 && bytes[1] == dot { return }
+                body(UnsafeRawBufferPointer(rebasing: bytes[..<length]), kind)
             }
-            if name == [UInt8(ascii: "."), 0] || name == [UInt8(ascii: "."), UInt8(ascii: "."), 0] { continue }
-            entries.append(Entry(name: FileName(terminated: name), kind: Self.kind(entry.pointee.d_type)))
         }
     }
 

@@ -7,9 +7,15 @@ public struct ItemID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     /// Reads `8-4-4-4-12` hexadecimal digits of any case; nil for any other text.
     public init?(_ text: some StringProtocol) {
+        var text = String(text)
+        guard let id = text.withUTF8({ ItemID(utf8: $0) }) else { return nil }
+        self = id
+    }
+
+    private init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.count == 36 else { return nil }
         var values: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for (index, byte) in text.utf8.enumerated() {
+        for (index, byte) in bytes.enumerated() {
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
@@ -21,15 +27,13 @@ public struct ItemID: Hashable, Comparable, Sendable, CustomStringConvertible {
             case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
             default: return nil
             }
-            if digits < 16 {
+            // The first half is 16 digits and the two dashes in them.
+            if index < 18 {
                 values.0 = values.0 << 4 | UInt64(value)
             } else {
                 values.1 = values.1 << 4 | UInt64(value)
             }
-            digits += 1
-            if digits > 32 { return nil }
         }
-        guard digits == 32, text.utf8.count == 36 else { return nil }
         (high, low) = values
     }
 
@@ -47,13 +51,21 @@ public struct ItemID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        func hex(_ value: UInt64) -> String {
-            let digits = String(value, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            var index = 0
+            for half in [high, low] {
+                for shift in stride(from: 60, through: 0, by: -4) {
+                    if index == 8 || index == 13 || index == 18 || index == 23 {
+                        buffer[index] = UInt8(ascii: "-")
+                        index += 1
+                    }
+                    let digit = UInt8(truncatingIfNeeded: half >> UInt64(shift)) & 15
+                    buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                    index += 1
+                }
+            }
+            return index
         }
-        let all = Array((hex(high) + hex(low)).utf8)
-        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
-        return parts.map { String(decoding: all[$0], as: UTF8.self) }.joined(separator: "-")
     }
 
     public var text: Text { Text(description) }

@@ -23,7 +23,10 @@ public struct Text: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     public var bytes: [UInt8] { Array(string.utf8) }
 
     public static func == (a: Text, b: Text) -> Bool {
-        a.string.utf8.elementsEqual(b.string.utf8)
+        var (a, b) = (a.string, b.string)
+        if a.utf8.count != b.utf8.count { return false }
+        // Contiguous bytes are compared many times faster than through the view.
+        return a.withUTF8 { a in b.withUTF8 { b in a.elementsEqual(b) } }
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -33,7 +36,8 @@ public struct Text: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, 
     }
 
     public static func < (a: Text, b: Text) -> Bool {
-        a.string.utf8.lexicographicallyPrecedes(b.string.utf8)
+        var (a, b) = (a.string, b.string)
+        return a.withUTF8 { a in b.withUTF8 { b in a.lexicographicallyPrecedes(b) } }
     }
 
     public func hasPrefix(_ prefix: Text) -> Bool { utf8.starts(with: prefix.utf8) }

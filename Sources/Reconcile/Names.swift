@@ -57,6 +57,8 @@ public enum Names {
 
     /// Whether a name is that of a device on Windows, with any extension: `con`, `NUL.txt`.
     public static func isReserved(_ name: Text) -> Bool {
+        // Most names are told by their first byte; no letter outside ASCII has one of these as its lower case.
+        guard let first = name.utf8.first, initials.contains(first | 0x20) else { return false }
         let stem = name.string.prefix { $0 != "." }.lowercased()
         return devices.contains(String(stem.reversed().drop { $0 == " " }.reversed()))
     }
@@ -66,6 +68,9 @@ public enum Names {
         let ports = ["com", "lpt"].flatMap { port in "0123456789¹²³".map { "\(port)\($0)" } }
         return Set(["con", "prn", "aux", "nul", "conin$", "conout$"] + ports)
     }()
+
+    /// With which the name of a device begins.
+    private static let initials = Set("cpanl".utf8)
 
     private enum Flaw {
         case empty, leadingDot, control, backslash, device, trailing, tooLong, tooDeep
@@ -106,11 +111,16 @@ public enum Names {
         if name.isEmpty { return .empty }
         // "." and ".." as well.
         if name.hasPrefix(".") { return .leadingDot }
-        if name.string.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) { return .control }
+        if holdsControl(name) { return .control }
         if name.utf8.contains(UInt8(ascii: "\\")) { return .backslash }
         if name.hasSuffix(".") || name.hasSuffix(" ") { return .trailing }
         if isReserved(name) { return .device }
         return name.utf8.count > limit ? .tooLong : nil
+    }
+
+    private static func holdsControl(_ name: Text) -> Bool {
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+        return name.string.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
     /// A name that can't act on a terminal.

@@ -82,7 +82,8 @@ extension View {
             known[item.id] = known[item.id].map { _ in task }
             return
         }
-        known[item.id] = task
+        // Most are as they were, and then nothing is copied.
+        if known[item.id] != task { known[item.id] = task }
         local[item.id] = LocalTask(
             id: item.id, place: item.place, path: task.localPath, content: content, kind: item.kind,
             stamp: sighting.stamp, digest: sighting.digest, fileContent: content, hasIDLine: hasIDLine)
@@ -140,7 +141,8 @@ extension View {
         let liveRows = remote.values.filter { $0.deletedAt == nil }.count
         let onlyHere = local.keys.filter { remote[$0].map { $0.deletedAt != nil } ?? true }.count
         guarding = DeletionGuard(
-            existing: liveRows + onlyHere, onServer: onServer, here: unasked.count - onServer, wentBack: wentBack.count,
+            existing: settled.counts.files + liveRows + onlyHere, onServer: onServer, here: unasked.count - onServer,
+            wentBack: wentBack.count,
             lastHour: lastHour)
     }
 }

@@ -50,6 +50,21 @@ struct Disk {
         }
     }
 
+    /// Under which key the journal keeps `scanRules`.
+    static let scanRulesKey: Text = "scan_rules"
+
+    /// What decides which files are tasks: what a scan under the same rules took in needs no asking again. Nil: they
+    /// can't be read.
+    var scanRules: Text? {
+        if rules.problem != nil { return nil }
+        // The number stands for the built-in rules of names: another one makes what was found by others be looked at again.
+        let parts: [JSON] = [
+            1, .string(taskFolder.path), .array(taskFolder.scanned.excluded.sorted().map { .string($0) }),
+            rules.source.map { .string(Text(String(decoding: $0, as: UTF8.self))) } ?? .null,
+        ]
+        return JSON.array(parts).serializedText
+    }
+
     func scanner(background: Bool) -> Scanner {
         Scanner(
             root: root, rules: rules,

@@ -135,7 +135,7 @@ public final class Engine {
 
     // MARK: Reading
 
-    /// The journal and a look at the files, as they are now.
+    /// The journal and a look at all files, as they are now.
     func view() throws -> (journal: Journal?, state: JournalState, view: View) {
         let journal: Journal?
         let state: JournalState
@@ -151,16 +151,35 @@ public final class Engine {
         return (journal, state, try looker.look(state))
     }
 
+    /// Calls with the journal and a look at the files that need one, or at all of them, of one committed state.
+    func reading<Result>(all: Bool = false, _ body: (Journal?, View) throws -> Result) throws -> Result {
+        let looker = Looker(disk: disk, background: false, wait: surroundings.wait, newID: surroundings.newID)
+        let now = surroundings.now()
+        do {
+            let ahead = all ? nil : looker.readAhead()
+            let journal = try Journal.openReadOnly(path: journalPath)
+            return try journal.snapshot {
+                try body(
+                    journal,
+                    all ? looker.look(JournalState(journal, now: now)) : looker.look(journal, now: now, ahead: ahead))
+            }
+        } catch JournalError.missing {
+            return try body(nil, looker.look(JournalState.empty))
+        }
+    }
+
     /// Where syncing stands. Takes no lock and no network.
-    public func status() throws -> StatusReport {
-        let (journal, state, view) = try view()
+    public func status() throws -> StatusReport { try reading { try status($0, $1) } }
+
+    func status(_ journal: Journal?, _ view: View) throws -> StatusReport {
         let remains = try journal.map { try Remains(view, journal: $0, disk: disk) } ?? Remains(view, disk: disk)
-        let meta = state.meta
+        let (settled, settledDone) = view.settled.counts
+        let meta = view.state.meta
         var counts = TaskCounts()
-        counts.tasks = view.local.count
-        counts.done = view.local.values.filter(\.content.done).count
+        counts.tasks = settled + view.local.count
+        counts.done = settledDone + view.local.values.filter(\.content.done).count
         counts.open = counts.tasks - counts.done
-        counts.photos = try journal?.remoteRows(of: "photos").filter { !$0.deleted }.count ?? 0
+        counts.photos = try journal?.liveRows(of: "photos") ?? 0
         let connection =
             meta.simulatedOffline ? .offline : meta.connection.flatMap { Connection(rawValue: $0.string) } ?? .unknown
         let holder = WorkspaceLock.holder(root: disk.root)
@@ -186,25 +205,44 @@ public final class Engine {
     }
 
     /// Every task that has a file here, in the order of their paths.
-    public func tasks() throws -> [TaskSummary] {
-        let (journal, _, view) = try view()
+    public func tasks() throws -> [TaskSummary] { try reading { try tasks($0, $1) } }
+
+    func tasks(_ journal: Journal?, _ view: View) throws -> [TaskSummary] {
         let remains = try journal.map { try Remains(view, journal: $0, disk: disk) } ?? Remains(view, disk: disk)
         let waiting = Set(remains.waiting.map(\.path)).union(remains.refused.map(\.path))
         var photos: [ItemID: Int] = [:]
         for row in try journal?.remoteRows(of: "photos") ?? [] where !row.deleted {
             if let task = row.json["task_id"]?.text.flatMap({ ItemID($0) }) { photos[task, default: 0] += 1 }
         }
-        return view.local.values.map { task in
+        var tasks = view.local.values.map { task in
             let path = disk.taskFolder.file(of: task.place)
             let isWaiting = waiting.contains(path)
-            let onServer = view.remote[task.id].flatMap { Timestamp($0.updatedAt)?.instant }
             return TaskSummary(
                 id: view.known[task.id]?.base == nil && !task.hasIDLine ? nil : task.id, path: path,
-                title: task.content.title, done: task.content.done, photos: photos[task.id] ?? 0, waiting: isWaiting,
-                updated: isWaiting
-                    ? Instant(nanoseconds: task.stamp.modified)
-                    : onServer ?? Instant(nanoseconds: task.stamp.modified),
-                notes: task.content.notes, properties: task.content.properties)
-        }.sorted { $0.path < $1.path }
+                content: task.content, photos: photos[task.id] ?? 0, waiting: isWaiting, modified: task.stamp.modified,
+                updatedAt: isWaiting ? nil : view.remote[task.id]?.updatedAt)
+        }
+        try view.settled.forEach { id, path, stamp in
+            guard let said = try journal?.settledTask(id) else { return }
+            tasks.append(
+                TaskSummary(
+                    id: id, path: disk.taskFolder.inWorkspace(path), content: said.content, photos: photos[id] ?? 0,
+                    waiting: false, modified: stamp.modified, updatedAt: said.updatedAt))
+        }
+        return tasks.sorted { $0.path < $1.path }
+    }
+}
+
+extension TaskSummary {
+    /// - Parameters:
+    ///   - modified: of the file, in nanoseconds since 1970.
+    ///   - updatedAt: of the server's row, where the change has reached it.
+    fileprivate init(
+        id: ItemID?, path: Text, content: TaskContent, photos: Int, waiting: Bool, modified: Int64, updatedAt: Text?
+    ) {
+        self.init(
+            id: id, path: path, title: content.title, done: content.done, photos: photos, waiting: waiting,
+            updated: updatedAt.flatMap { Timestamp($0)?.instant } ?? Instant(nanoseconds: modified),
+            notes: content.notes, properties: content.properties)
     }
 }

@@ -51,6 +51,12 @@ extension Run {
         let scanned = Set(view.snapshot.files.map { Names.foldedKey($0.path.withoutMarkdownSuffix) })
         while true {
             let settled = Places.settle(ground)
+            // A suffix has to be free among the settled tasks' places too.
+            if view.settled.counts.files > 0,
+                settled.places.contains(where: { $1 != current[$0] && $1 != wanted[$0] })
+            {
+                return try settledPlaces(lookAtAll())
+            }
             let taken = settled.places.filter { id, place in
                 current[id] != place && !scanned.contains(Names.foldedKey(place))
                     && isThere(disk.taskFolder.file(of: place))
@@ -65,9 +71,12 @@ extension Run {
         return (try? folder?.status(FileName(path.lastComponent.string))) ?? nil != nil
     }
 
-    func edits(_ view: View, _ places: [ItemID: Text], _ scope: FileScope) throws -> [FileJob] {
+    /// Those of these tasks.
+    func edits(
+        _ ids: some Sequence<ItemID>, _ view: View, _ places: [ItemID: Text], _ scope: FileScope
+    ) throws -> [FileJob] {
         var jobs: [FileJob] = []
-        for id in view.local.keys.sorted() where includes(id) {
+        for id in ids where includes(id) {
             guard let task = view.local[id] else { continue }
             do {
                 if let job = try edit(task, view, places[id] ?? task.place, scope) { jobs.append(job) }
@@ -135,10 +144,11 @@ extension Run {
         disk.editors.openInEditor(disk.taskFolder.file(of: place)) != nil
     }
 
-    func newFiles(_ view: View, _ settled: Settled) throws -> [FileJob] {
+    /// The new files of those of these tasks that have none here.
+    func newFiles(_ ids: some Sequence<ItemID>, _ view: View, _ settled: Settled) -> [FileJob] {
         var jobs: [FileJob] = []
-        for plan in view.plans.values.sorted(by: { $0.id < $1.id }) where includes(plan.id) {
-            guard plan.action.laysDown, let row = view.remote[plan.id] else { continue }
+        for id in ids where includes(id) {
+            guard let plan = view.plans[id], plan.action.laysDown, let row = view.remote[id] else { continue }
             guard let place = settled.places[plan.id] else { continue }
             let target = disk.taskFolder.file(of: place)
             let content = row.content.titled(place)

@@ -26,29 +26,33 @@ extension Run {
     func writeFiles(_ scope: FileScope) throws {
         let view = try look()
         try commit(view)
-        guard scope == .everything else { return try write(edits(view, [:], scope)) }
-        releaseGuard(view)
-        let settled = feedIsComplete ? try settledPlaces(view) : .nothing
-        let jobs = try edits(view, settled.places, scope)
-        try write(jobs)
-        try dropAbsorbed(view, jobs)
+        if scope == .everything { releaseGuard(view) }
+        let settled = scope == .everything && feedIsComplete ? try settledPlaces(view) : .nothing
+        let written = try write(view.local.keys.sorted()) { try edits($0, view, settled.places, scope) }
+        guard scope == .everything else { return }
+        try dropAbsorbed(view, written)
         guard feedIsComplete else { return }
         try remove(view)
         let cleared = try look()
         try commit(cleared)
         let places = try settledPlaces(cleared)
         try move(cleared, places.places)
-        try write(newFiles(cleared, places))
+        _ = try write(cleared.plans.keys.sorted()) { newFiles($0, cleared, places) }
     }
 
     // MARK: Writing
 
-    private func write(_ jobs: [FileJob]) throws {
-        var rest = jobs[...]
+    /// Writes the files of these tasks, so many at a time that their texts need little memory; the tasks that had a job.
+    private func write(_ ids: [ItemID], jobs: (ArraySlice<ItemID>) throws -> [FileJob]) throws -> Set<ItemID> {
+        var written: Set<ItemID> = []
+        var rest = ids[...]
         while !rest.isEmpty {
-            try writeBatch(Array(rest.prefix(Self.batch)))
+            let batch = try jobs(rest.prefix(Self.batch))
+            written.formUnion(batch.map(\.id))
+            try writeBatch(batch)
             rest = rest.dropFirst(Self.batch)
         }
+        return written
     }
 
     private func writeBatch(_ jobs: [FileJob]) throws {
@@ -141,8 +145,13 @@ extension Run {
         var task = job.after
         task.identity = stamp.identity
         task.modified = stamp.modified
-        task.cleanDigest = task.base?.says(job.content) == true ? Digest(of: job.bytes) : nil
+        let digest = Digest(of: job.bytes)
+        task.cleanDigest = task.base?.says(job.content) == true ? digest : nil
         try writer.put(task)
+        // As old as the file itself, so that the next look compares its bytes: a person may have saved since.
+        let file = CachedFile(stamp: stamp, recorded: Instant(nanoseconds: stamp.changed), digest: digest)
+        let path = disk.taskFolder.place(of: job.target) + ".md"
+        try writer.replaceCachedFiles(changed: [path: file], removed: [Text]())
         try writer.unmark(job.id, .gone)
         if job.comesBack {
             try writer.put(
@@ -160,8 +169,7 @@ extension Run {
     }
 
     /// Saves that said nothing new: there was nothing to write.
-    private func dropAbsorbed(_ view: View, _ jobs: [FileJob]) throws {
-        let written = Set(jobs.map(\.id))
+    private func dropAbsorbed(_ view: View, _ written: Set<ItemID>) throws {
         for absorption in view.absorptions where includes(absorption.id) && !written.contains(absorption.id) {
             guard let task = view.local[absorption.id], task.content == task.fileContent else { continue }
             try removeAbsorbed([absorption], into: disk.taskFolder.file(of: task.place))

@@ -42,10 +42,18 @@ struct JournalState: Sendable {
     }
 
     init(_ journal: Journal, now: Instant) throws {
-        meta = try journal.meta()
+        try self.init(smallOf: journal, now: now)
         known = try journal.knownTasks()
         remote = try journal.remoteTasks()
         files = try journal.cachedFiles()
+    }
+
+    /// Without tasks and files.
+    init(smallOf journal: Journal, now: Instant) throws {
+        meta = try journal.meta()
+        known = [:]
+        remote = [:]
+        files = [:]
         former = try journal.formerPlaces().values.filter { now - $0.since < 86_400 }
         gone = Set(try journal.marked(.gone).keys)
         takenElsewhere = Set(try journal.marked(.takenElsewhere).keys)
@@ -59,6 +67,16 @@ struct JournalState: Sendable {
     }
 }
 
+extension JournalState {
+    /// `Places.assign` of the live rows.
+    var wantedPlaces: [ItemID: Text] {
+        Places.assign(
+            remote.values.filter { $0.deletedAt == nil }.map {
+                PlaceCandidate(id: $0.id, path: $0.path, title: $0.content.title, createdAt: $0.createdAt)
+            })
+    }
+}
+
 /// Looks at disk and journal and decides (read, compare, decide). Changes nothing.
 struct Looker {
     let disk: Disk
@@ -66,19 +84,26 @@ struct Looker {
     let wait: (Double) -> Void
     let newID: () -> ItemID
 
+    /// Every file and every task.
     func look(_ state: JournalState, displaced: [Absorption] = []) throws -> View {
-        let homeChanged = disk.isElsewhere(than: state)
         let (state, halfway) = onTheWay(state)
-        var seen = try sightings(state, homeChanged: homeChanged)
+        let snapshot = try disk.scanner(background: background).scan(
+            disk.taskFolder.scanned, cache: disk.isElsewhere(than: state) ? [:] : state.files)
+        var seen = sightings(state, snapshot)
         seen.add(halfway, in: disk.taskFolder)
-        let wanted = Places.assign(
-            state.remote.values.filter { $0.deletedAt == nil }.map {
-                PlaceCandidate(id: $0.id, path: $0.path, title: $0.content.title, createdAt: $0.createdAt)
-            })
+        return decide(state, seen, wanted: state.wantedPlaces, settled: SettledFiles(), displaced: displaced)
+    }
+
+    func decide(
+        _ state: JournalState, _ seen: Seen, wanted: [ItemID: Text], settled: SettledFiles, displaced: [Absorption]
+    ) -> View {
+        let homeChanged = disk.isElsewhere(than: state)
         var input = matchInput(state, seen, wanted: wanted, homeChanged: homeChanged)
         var unread: [Text] = []
         input.locate = { [disk, background] identities in
-            let search = disk.scanner(background: background).findIdentities(identities)
+            // A file that is a settled task's is no other's, whatever else it is called.
+            let sought = identities.subtracting(settled.seen(identities))
+            let search = disk.scanner(background: background).findIdentities(sought)
             unread = search.unread
             return search.found
         }
@@ -90,7 +115,7 @@ struct Looker {
         }
         var view = View(
             folder: disk.taskFolder, state: state, known: state.known, remote: state.remote, wanted: wanted,
-            snapshot: seen.snapshot, matching: matching,
+            snapshot: seen.snapshot, settled: settled, matching: matching,
             local: [:], absorptions: displaced, plans: [:], problems: seen.problems, wentBack: [], undone: [:],
             guarding: DeletionGuard(existing: 0, onServer: 0, here: 0), byName: state.byName)
         for path in unread where !view.problems.contains(where: { $0.path == path }) {
@@ -131,7 +156,8 @@ struct Looker {
 struct Seen {
     var snapshot: Snapshot
     var sightings: [Sighting] = []
-    var files: [Text: TaskFile] = [:]
+    /// The ids that the files that were read bear.
+    var ids: Set<ItemID> = []
     var problems: [ProblemItem] = []
     var unknown: [Text] = []
     /// Paths (of files, with `.md`, and of folders) that are there and not scanned, with the reason.
@@ -139,10 +165,9 @@ struct Seen {
 }
 
 extension Looker {
-    fileprivate func sightings(_ state: JournalState, homeChanged: Bool) throws -> Seen {
+    func sightings(_ state: JournalState, _ snapshot: Snapshot) -> Seen {
         let scanner = disk.scanner(background: background)
         let folder = disk.taskFolder.scanned
-        let snapshot = try scanner.scan(folder, cache: homeChanged ? [:] : state.files)
         var seen = Seen(snapshot: snapshot)
         seen.unknown = snapshot.unknown + snapshot.busy.map(\.withoutMarkdownSuffix)
         for problem in snapshot.problems {
@@ -170,6 +195,8 @@ extension Looker {
             here[place + ".md"].map { ($0.stamp, $0.digest) }
         }
         for file in files { read(file, knownThere: atPlace, scanner: scanner, into: &seen) }
+        // At this point every file was read as a task: whoever writes one reads its bytes again.
+        for index in seen.snapshot.files.indices { seen.snapshot.files[index].bytes = nil }
         return seen
     }
 
@@ -199,7 +226,7 @@ extension Looker {
         }
         do {
             let task = try TaskFile.parse(file.bytes ?? [], name: place.lastComponent, idsInFiles: disk.idsInFiles)
-            seen.files[place] = task
+            if let id = task.id { seen.ids.insert(id) }
             sight(.task(id: task.id, task.content), file)
         } catch {
             let isNew = knownThere[place] == nil

@@ -44,6 +44,9 @@ extension Run {
             try writer.replaceCachedFiles(
                 changed: cache.filter { state.files[$0.key] != $0.value },
                 removed: state.files.keys.filter { cache[$0] == nil })
+            if let rules = disk.scanRules, try journal.fact(Disk.scanRulesKey) != rules {
+                try writer.put(fact: rules, for: Disk.scanRulesKey)
+            }
             for remark in view.matching.notices where said.insert(remark).inserted {
                 try writer.put(
                     Notice(time: now, path: disk.taskFolder.file(of: remark.place), text: remark.text))

@@ -142,18 +142,24 @@ final class Run {
     /// A look at disk and journal. It is made anew once this run, or a page of the feed, has changed something.
     func look() throws -> View {
         if let lastLook { return lastLook }
-        let view = try look(at: JournalState(journal, now: now))
+        var view = try looker.look(journal, now: now, displaced: lateSaves)
+        view.leaveAside(stuck)
         lastLook = view
         notedLook = false
         return view
     }
 
+    /// The same at everything, also at settled tasks.
+    func lookAtAll() throws -> View { try look(at: JournalState(journal, now: now)) }
+
     private func look(at state: JournalState) throws -> View {
-        let looker = Looker(
-            disk: disk, background: options.background, wait: surroundings.wait, newID: surroundings.newID)
         var view = try looker.look(state, displaced: lateSaves)
         view.leaveAside(stuck)
         return view
+    }
+
+    private var looker: Looker {
+        Looker(disk: disk, background: options.background, wait: surroundings.wait, newID: surroundings.newID)
     }
 
     /// What remains to be said about the workspace at the end.

@@ -15,6 +15,8 @@ struct View {
     /// `Places.assign` of the live rows.
     var wanted: [ItemID: Text]
     var snapshot: Snapshot
+    /// Files of tasks about which both sides agree, which were passed over: they are in none of the other lists.
+    var settled: SettledFiles
     var matching: Matching
     var local: [ItemID: LocalTask]
     var absorptions: [Absorption]

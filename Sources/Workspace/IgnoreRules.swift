@@ -4,6 +4,8 @@ import Model
 /// What is not synced: the built-in list and `.otaskignore` (gitignore syntax). Paths are relative to the workspace.
 public final class IgnoreRules: Sendable {
     private let git: GitIgnore?
+    /// What tells these rules from others: the bytes of `.otaskignore`.
+    public let source: [UInt8]?
     /// `.otaskignore` is there and can't be read: every gone path is unknown.
     public let problem: PathProblem?
 
@@ -11,9 +13,12 @@ public final class IgnoreRules: Sendable {
     /// ignore has no say.
     public init(root: OpenFolder) {
         do throws(PathProblem) {
-            git = try Self.read(root)
+            let bytes = try Self.source(root)
+            git = if let bytes { try Self.read(bytes) } else { nil }
+            source = bytes
             problem = nil
         } catch {
+            source = nil
             git = nil
             problem = error
         }
@@ -21,11 +26,9 @@ public final class IgnoreRules: Sendable {
 
     static let file: Text = ".otaskignore"
 
-    private static func read(_ root: OpenFolder) throws(PathProblem) -> GitIgnore? {
-        let bytes: [UInt8]
+    private static func source(_ root: OpenFolder) throws(PathProblem) -> [UInt8]? {
         do throws(SystemError) {
-            let opened = try root.open(FileName(file.string))
-            bytes = try opened.read()
+            return try root.open(FileName(file.string)).read()
         } catch {
             if error.isMissing { return nil }
             throw PathProblem(
@@ -33,6 +36,9 @@ public final class IgnoreRules: Sendable {
                 "can't be read (\(error.reason)), so nothing that is missing counts as deleted; make it readable or remove it"
             )
         }
+    }
+
+    private static func read(_ bytes: [UInt8]) throws(PathProblem) -> GitIgnore? {
         guard let text = Text(utf8: bytes) else {
             throw PathProblem(
                 .unreadable, file, "isn't UTF-8, so nothing that is missing counts as deleted; save it as UTF-8")

@@ -7,56 +7,96 @@ struct ScanWalk {
     let folder: ScannedFolder
     /// The device of the scanned folder: what lies on another is a mount.
     let device: UInt64
-    let cache: [Text: CachedFile]
+    private(set) var cache: [Text: CachedFile]
+    /// Files that are passed over where they are as they were.
+    var settled: SettledFiles
+    /// What was read ahead.
+    let tree: FolderTree
     private(set) var snapshot = Snapshot()
 
     /// Each level keeps a descriptor open, of which a process has about a thousand.
-    private static let deepest = 128
+    static let deepest = 128
 
-    init(scanner: Scanner, folder: ScannedFolder, device: UInt64, cache: [Text: CachedFile]) {
+    init(
+        scanner: Scanner, folder: ScannedFolder, device: UInt64, cache: [Text: CachedFile],
+        settled: SettledFiles = SettledFiles(), tree: FolderTree = FolderTree()
+    ) {
         self.scanner = scanner
         self.folder = folder
         self.device = device
         self.cache = cache
+        self.settled = settled
+        self.tree = tree
         snapshot.files.reserveCapacity(cache.count)
         snapshot.cache.reserveCapacity(cache.count)
     }
 
     /// Takes in what lies in `opened`, whose path is `path`. Neither it nor anything above it is ignored.
     mutating func visit(_ opened: OpenFolder, path: Text, depth: Int) {
-        let entries: [OpenFolder.Entry]
+        let listing: FolderListing
         do throws(SystemError) {
-            entries = try opened.entries()
+            if let read = tree.listing(of: path) {
+                listing = read
+            } else {
+                listing = try opened.listing(statsOf: folder.suffix?.bytes ?? [])
+            }
         } catch {
             return leaveUnknown(path, .unreadable(path, error))
         }
-        for entry in entries { take(entry, in: opened, path, depth) }
+        let prefix = path.isEmpty ? [] : path.bytes + [UInt8(ascii: "/")]
+        var hash = PathHash()
+        prefix.withUnsafeBufferPointer { hash.combine($0) }
+        for entry in listing.entries {
+            if let status = entry.status, status.kind == .file, status.device == device,
+                let index = settled.index(of: listing.bytes(of: entry), in: prefix, hash)
+            {
+                if settled.see(index, status.stamp) { continue }
+                let path = Text(String(decoding: prefix + listing.bytes(of: entry), as: UTF8.self))
+                if confirm(index, status.stamp, listing.name(of: entry), in: opened, path) { continue }
+                cache[path] = settled.cached(index)
+            }
+            take(entry, listing.name(of: entry), in: opened, path, depth)
+        }
     }
 
-    private mutating func take(_ entry: OpenFolder.Entry, in opened: OpenFolder, _ parent: Text, _ depth: Int) {
-        // Most of what is left out goes here, before anything is asked of the disk.
-        if entry.kind == .file, !hasSuffix(entry.name) { return noteTemporary(entry.name, in: parent) }
-        guard let string = entry.name.string else { return takeUnreadable(entry, in: parent) }
+    /// Reads a settled file again whose stamp is as it was but too young to be trusted. True where it is what it was.
+    private mutating func confirm(
+        _ index: Int, _ stamp: FileStamp, _ name: FileName, in opened: OpenFolder, _ path: Text
+    ) -> Bool {
+        guard settled.mayBeSame(index, stamp) else { return false }
+        let moment = scanner.now()
+        if scanner.background, moment.isWithinTwoSeconds(of: stamp.modified) { return false }
+        guard case .file(let file) = scanner.read(name, of: opened, as: path, keptBytes: -1),
+            settled.see(index, file, at: moment)
+        else { return false }
+        snapshot.cache[path] = settled.cached(index)
+        return true
+    }
+
+    private mutating func take(
+        _ entry: FolderListing.Entry, _ fileName: FileName, in opened: OpenFolder, _ parent: Text, _ depth: Int
+    ) {
+        // Most of what is left out goes here.
+        if entry.kind == .file, !hasSuffix(fileName) { return noteTemporary(fileName, in: parent) }
+        guard let string = fileName.string else { return takeUnreadable(fileName, in: parent) }
         let name = Text(string)
         let path = parent.appending(name)
         if folder.excluded.contains(path) { return }
-        if IgnoreRules.isIgnoredName(name) { return noteTemporary(entry.name, in: parent) }
+        if IgnoreRules.isIgnoredName(name) { return noteTemporary(fileName, in: parent) }
 
-        let status: FileStatus
-        do throws(SystemError) {
-            guard let found = try opened.status(entry.name) else { return snapshot.busy.append(path) }
-            status = found
-        } catch {
+        if entry.isMissing { return snapshot.busy.append(path) }
+        guard let status = entry.status else {
+            let error = SystemError(code: entry.failure, path: path.string, call: "stat")
             return leaveUnknown(path, .unreadable(path, error))
         }
-        if status.kind == .file, !hasSuffix(entry.name) { return }
+        if status.kind == .file, !hasSuffix(fileName) { return }
         if scanner.rules.ignores(inWorkspace(path), name, isFolder: status.kind == .folder) { return }
         if let text = scanner.names.problem(name) {
             return snapshot.problems.append(PathProblem(.badName, path, text))
         }
         switch status.kind {
-        case .file: takeFile(entry.name, status, in: opened, path)
-        case .folder: takeFolder(entry.name, status, in: opened, path, depth)
+        case .file: takeFile(fileName, status, in: opened, path)
+        case .folder: takeFolder(fileName, status, in: opened, path, depth)
         case .symlink, .special: snapshot.problems.append(PathProblem.ofKind(status.kind, path)!)
         }
     }
@@ -73,8 +113,10 @@ struct ScanWalk {
         }
         if scanner.background, recorded.isWithinTwoSeconds(of: status.modified) { return leaveBusy(path) }
         switch scanner.read(name, of: opened, as: path, keptBytes: folder.keptBytes) {
-        case .file(let file):
+        case .file(var file):
             snapshot.cache[path] = CachedFile(stamp: file.stamp, recorded: recorded, digest: file.digest)
+            // What the journal knows already is seldom asked for.
+            if file.digest == cached?.digest { file.bytes = nil }
             snapshot.files.append(file)
         case .busy, .missing: leaveBusy(path)
         case .problem(let problem): snapshot.problems.append(problem)
@@ -98,8 +140,8 @@ struct ScanWalk {
     }
 
     /// A name that is not UTF-8.
-    private mutating func takeUnreadable(_ entry: OpenFolder.Entry, in parent: Text) {
-        let shown = Text(entry.name.shown)
+    private mutating func takeUnreadable(_ name: FileName, in parent: Text) {
+        let shown = Text(name.shown)
         if IgnoreRules.isIgnoredName(shown) { return }
         snapshot.problems.append(
             PathProblem(
@@ -128,7 +170,7 @@ struct ScanWalk {
         return name.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 
-    private func inWorkspace(_ path: Text) -> Text { folder.path == "." ? path : folder.path.appending(path) }
+    private func inWorkspace(_ path: Text) -> Text { folder.inWorkspace(path) }
 
     /// Sorts, and tells twins apart: of files that differ only by case or form the first stays, one that was known before a new one.
     mutating func finish() -> Snapshot {
@@ -152,8 +194,17 @@ struct ScanWalk {
         if !second.isEmpty {
             snapshot.files = snapshot.files.indices.filter { second[$0] == nil }.map { snapshot.files[$0] }
         }
+        lookForTwinsOfSettled()
         if let problem = scanner.rules.problem { leaveUnknown("", problem) }
         snapshot.problems.sort { $0.path < $1.path }
         return snapshot
+    }
+
+    /// A file that the cache knew was told apart from the settled ones when it came: only a new one can be a twin of them.
+    private mutating func lookForTwinsOfSettled() {
+        let new = snapshot.files.filter { cache[$0.path] == nil }
+        if new.isEmpty { return }
+        let settled = settled.hashes(of: scanner.names.foldedKey)
+        snapshot.mayHaveTwins = new.contains { settled.contains(scanner.names.foldedKey($0.path).hashValue) }
     }
 }

@@ -31,6 +31,9 @@ public struct ScannedFolder: Hashable, Sendable {
         self.excluded = excluded
         self.keptBytes = keptBytes
     }
+
+    /// A path in this folder, seen from the workspace.
+    func inWorkspace(_ path: Text) -> Text { self.path == "." ? path : self.path.appending(path) }
 }
 
 /// Finds out what lies in the folders of a workspace: stat first, content only where a stat differs.
@@ -58,6 +61,16 @@ public struct Scanner: Sendable {
     /// Walks `folder`.
     /// - Throws: `PathProblem` where the folder itself is missing, is no folder or can't be opened; it is never created.
     public func scan(_ folder: ScannedFolder, cache: [Text: CachedFile]) throws(PathProblem) -> Snapshot {
+        var settled = SettledFiles()
+        return try scan(folder, cache: cache, passingOver: &settled, FolderTree())
+    }
+
+    /// The same for what is not settled: settled files that are as they were are marked as seen, and are in no list of the
+    /// snapshot. They were found under the same rules, which the caller knows.
+    public func scan(
+        _ folder: ScannedFolder, cache: [Text: CachedFile] = [:], passingOver settled: inout SettledFiles,
+        _ tree: FolderTree
+    ) throws(PathProblem) -> Snapshot {
         let opened: OpenFolder
         let device: UInt64
         do throws(SystemError) {
@@ -66,9 +79,14 @@ public struct Scanner: Sendable {
         } catch {
             throw Self.problem(ofScanned: folder.path, error)
         }
-        var walk = ScanWalk(scanner: self, folder: folder, device: device, cache: cache)
+        var walk = ScanWalk(
+            scanner: self, folder: folder, device: device, cache: cache, settled: settled, tree: tree)
+        // The walk's copy is to be the only one.
+        settled = SettledFiles()
         walk.visit(opened, path: "", depth: 0)
-        return walk.finish()
+        let snapshot = walk.finish()
+        settled = walk.settled
+        return snapshot
     }
 
     private static func problem(ofScanned path: Text, _ error: SystemError) -> PathProblem {

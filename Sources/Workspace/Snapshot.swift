@@ -14,6 +14,8 @@ public struct Snapshot: Sendable {
     public var temporaries: [Text] = []
     /// The cache to keep for the next scan. A busy file keeps the entry it had.
     public var cache: [Text: CachedFile] = [:]
+    /// A new file may differ only by case or form from one that was passed over: only a scan of all files tells.
+    public var mayHaveTwins = false
 
     public init() {}
 
@@ -41,7 +43,7 @@ public struct SeenFile: Hashable, Sendable {
     public var path: Text
     public var stamp: FileStamp
     public var digest: Digest
-    /// The content, where it was read now and is not over the limit for keeping bytes.
+    /// The content, where it was read now, is another than the cache's, and not over the limit for keeping bytes.
     public var bytes: [UInt8]?
     /// More than 1: the file has other names too, which a write by otask parts from it.
     public var linkCount: Int
@@ -70,8 +72,10 @@ public struct CachedFile: Hashable, Sendable {
 
     /// Whether a file with `stamp` needs no look at its content. An entry recorded within two seconds of its own times isn't
     /// trusted: a rewrite of the same size in the same tick of the clock leaves the same stamp.
-    func vouches(for stamp: FileStamp) -> Bool {
-        stamp == self.stamp && !recorded.isWithinTwoSeconds(of: stamp.modified)
+    func vouches(for stamp: FileStamp) -> Bool { Self.vouches(self.stamp, recorded: recorded, for: stamp) }
+
+    static func vouches(_ known: FileStamp, recorded: Instant, for stamp: FileStamp) -> Bool {
+        stamp == known && !recorded.isWithinTwoSeconds(of: stamp.modified)
             && !recorded.isWithinTwoSeconds(of: stamp.changed)
     }
 }

@@ -25,8 +25,10 @@ struct RemoteTests {
             #expect(result.stored == 4 && result.suspects.isEmpty)
             let meta = try journal.meta()
             #expect(meta.cursor == 7 && meta.serverSchema == 3 && meta.serverTime == "2026-11-30T10:00:00+00:00")
-            #expect(try journal.remoteTasks() == [id(1): TaskRow(json: rows[0].json)])
-            #expect(try journal.remote([id(1), id(2)]) == [id(1): TaskRow(json: rows[0].json)])
+            var task = try TaskRow(json: rows[0].json)
+            task.changed = [:]
+            #expect(try journal.remoteTasks() == [id(1): task])
+            #expect(try journal.remote([id(1), id(2)]) == [id(1): task])
             for (index, table) in [(1, "photos"), (2, "profiles"), (3, "tags")] as [(Int, Text)] {
                 #expect(try journal.remoteRows(of: table) == [rows[index]])
             }
@@ -102,7 +104,7 @@ struct RemoteTests {
                         if let row { _ = try writer.store([row]) }
                         if !baseFirst { try writer.put(task) }
                     }
-                    #expect(try journal.outline()[0].isSettled == wanted, "case \(number), base first: \(baseFirst)")
+                    #expect(try journal.isSettled(id(1)) == wanted, "case \(number), base first: \(baseFirst)")
                 }
             }
         }
@@ -110,60 +112,44 @@ struct RemoteTests {
 
     @Test func `a settled task is unsettled by a newer row and settled again by its base`() throws {
         try withJournal { journal in
-            func isSettled() throws -> Bool { try journal.outline()[0].isSettled }
+            func isSettled() throws -> Bool { try journal.isSettled(id(1)) }
             let newer = try row(1, version: 2, seq: 2, title: "newer")
             try journal.commit { writer in
                 _ = try writer.store([row(1)])
-                try writer.put(KnownTask(id: id(1), place: "f", base: Base(values: TaskRow(json: row(1).json).fields)))
+                try writer.put(
+                    KnownTask(id: id(1), place: "fence", base: Base(values: TaskRow(json: row(1).json).fields)))
             }
             #expect(try isSettled())
             _ = try journal.commit { try $0.store([newer]) }
             #expect(try !isSettled())
             try journal.commit { writer in
-                try writer.put(KnownTask(id: id(1), place: "f", base: Base(values: TaskRow(json: newer.json).fields)))
+                try writer.put(
+                    KnownTask(id: id(1), place: "fence", base: Base(values: TaskRow(json: newer.json).fields)))
             }
             #expect(try isSettled())
         }
     }
 
-    @Test func `the outline tells of every task, known here or only on the server`() throws {
-        try withJournal { journal in
-            let known = KnownTask(
-                id: id(1), place: "fence", isMoved: true, identity: FileIdentity(inode: 5, birth: 6),
-                cleanDigest: digest("a"), modified: -3, base: Base(values: [.title: "x"]), hasIDLine: true,
-                frozen: "ignored")
-            try journal.commit { writer in
-                try writer.put(known)
-                try writer.put(KnownTask(id: id(2), place: "gate"))
-                _ = try writer.store([row(1, version: 4, deleted: true), row(3), row(2, table: "photos")])
-            }
-            let outline = try journal.outline().sorted { $0.id < $1.id }
-            #expect(
-                outline == [
-                    TaskOutline(
-                        id: id(1), isKnown: true, place: "fence", isMoved: true, identity: known.identity,
-                        cleanDigest: digest("a"), modified: -3, hasIDLine: true, hasBase: true, isSettled: false,
-                        frozen: "ignored",
-                        remote: TaskOutline.Remote(version: 4, isDeleted: true, isReadable: true)),
-                    TaskOutline(
-                        id: id(2), isKnown: true, place: "gate", isMoved: false, hasIDLine: false, hasBase: false,
-                        isSettled: false),
-                    TaskOutline(
-                        id: id(3), isKnown: false, isMoved: false, hasIDLine: false, hasBase: false, isSettled: false,
-                        remote: TaskOutline.Remote(version: 1, isDeleted: false, isReadable: true)),
-                ])
-        }
-    }
-
-    @Test func `the outline is read without the texts`() throws {
-        try withJournal { journal in
-            for sql in [TaskOutline.known, TaskOutline.remoteOnly] {
-                let plan = try journal.database.query("explain query plan " + sql).compactMap { $0.last?.text }
-                #expect(plan.contains { $0.contains("COVERING INDEX") })
-                #expect(
-                    plan.filter { $0.hasPrefix("SCAN") || $0.hasPrefix("SEARCH") }.allSatisfy {
-                        $0.contains("COVERING INDEX")
-                    }, "\(plan)")
+    @Test func `a task that is to be moved, frozen or without a safe path of its own is not settled`() throws {
+        let cases: [(path: Text?, place: Text?, change: (inout KnownTask) -> Void, wanted: Bool)] = [
+            ("fence", "fence", { _ in }, true),
+            ("fence", "fence-0000", { _ in }, false),
+            ("fence", nil, { _ in }, false),
+            ("fence", "fence", { $0.isMoved = true }, false),
+            ("fence", "fence", { $0.frozen = "ignored" }, false),
+            ("../fence", "../fence", { _ in }, false),
+            (nil, "fence", { _ in }, false),
+        ]
+        for (number, (path, place, change, wanted)) in cases.enumerated() {
+            try withJournal { journal in
+                let row = try row(1, path: path)
+                var task = KnownTask(id: id(1), place: place, base: Base(values: try TaskRow(json: row.json).fields))
+                change(&task)
+                try journal.commit { writer in
+                    _ = try writer.store([row])
+                    try writer.put(task)
+                }
+                #expect(try journal.isSettled(id(1)) == wanted, "case \(number)")
             }
         }
     }
@@ -178,7 +164,7 @@ struct RemoteTests {
             #expect(Set(try journal.remoteTasks().keys) == [id(2)])
             #expect(try journal.remote([id(1)]).isEmpty)
             #expect(try journal.unreadableTasks().keys.map { $0 } == [id(1)])
-            #expect(try journal.outline().first { $0.id == id(1) }?.remote?.isReadable == false)
+            #expect(try journal.liveRows(of: "tasks") == 1)
             #expect(try journal.remoteTotals() == (2, "17"))
         }
     }
@@ -197,7 +183,7 @@ struct RemoteTests {
             wanted.base = nil
             wanted.cleanDigest = nil
             #expect(try journal.knownTasks() == [id(1): wanted])
-            #expect(try journal.outline()[0].isSettled == false)
+            #expect(try !journal.isSettled(id(1)))
             #expect(try journal.meta().cursor == 0)
             #expect(try journal.remoteTotals() == (0, "0"))
             let result = try journal.commit { try $0.store([row(1, version: 2, seq: 2)]) }
@@ -254,13 +240,20 @@ struct RemoteTests {
                     try writer.put(KnownTask(id: task.id, place: task.path, base: Base(values: task.fields)))
                 }
             }
-            let outline = try journal.outline()
-            #expect(outline.count == 10_000 && outline.allSatisfy(\.isSettled))
+            let settled = try journal.database.query("select count(*) from known where settled = 1")
+            #expect(settled == [[10_000]])
+            #expect(try journal.liveRows(of: "tasks") == 10_000)
             let known = try journal.knownTasks()
             let remote = try journal.remoteTasks()
             #expect(known.count == 10_000 && remote.count == 10_000)
             #expect(known[id(77)]?.base?.values == remote[id(77)]?.fields)
             #expect(try journal.remoteTotals() == (10_000, "50005000"))
         }
+    }
+}
+
+extension Journal {
+    fileprivate func isSettled(_ id: ItemID) throws -> Bool {
+        try database.query("select settled from known where id = ?", SQLValue(id)) == [[1]]
     }
 }

@@ -17,6 +17,8 @@ final class History {
     let world: World
     var devices: [Device] = []
     var phone: Phone
+    /// How many files looks have passed over.
+    private(set) var passedOver = 0
     /// What was done, for the report of a failure.
     var story: [String] = []
     private var sentences = 0
@@ -43,6 +45,15 @@ final class History {
     // MARK: Steps
 
     private func step() async throws {
+        // What was written more than two seconds before it was looked at needs no second look.
+        if Bool.random(using: &random) { world.clock.advance(2.5) }
+        try await act()
+        for device in devices {
+            if let difference = try device.lookDifference({ passedOver += $0 }) { throw HistoryFailure(difference) }
+        }
+    }
+
+    private func act() async throws {
         let index = Int.random(in: 0...1, using: &random)
         let device = devices[index]
         switch Int.random(in: 0..<100, using: &random) {
