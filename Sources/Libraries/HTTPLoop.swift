@@ -1,5 +1,4 @@
 import CCurl
-import Synchronization
 
 /// The thread on which the transfers of one client run.
 final class HTTPLoop: Sendable {

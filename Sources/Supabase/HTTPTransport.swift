@@ -1,6 +1,5 @@
 import Libraries
 import Model
-import Synchronization
 
 /// The network's way to a project. Nothing is loaded or started before the first request.
 ///

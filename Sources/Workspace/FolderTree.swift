@@ -1,6 +1,5 @@
 import Libraries
 import Model
-import Synchronization
 
 /// The names and stats of a scanned folder and of all folders below it. It decides nothing: what is not in it, the scan
 /// asks the disk for itself.

@@ -1,7 +1,7 @@
 import Dispatch
+import Libraries
 import Model
 import PostgreSQL
-import Synchronization
 import Testing
 
 @Suite("Many writers at once")

@@ -2,7 +2,6 @@ import Libraries
 import LocalSupabase
 import Model
 import RequestLists
-import Synchronization
 import Testing
 
 /// A server in memory with two accounts, `ann` and `ben`, and a clock that stands still until it is moved.

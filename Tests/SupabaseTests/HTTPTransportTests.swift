@@ -1,7 +1,6 @@
 import Dispatch
 import Libraries
 import Model
-import Synchronization
 import Testing
 
 @testable import Supabase

@@ -1,4 +1,4 @@
-import Synchronization
+import Libraries
 
 #if canImport(Darwin)
     import Darwin

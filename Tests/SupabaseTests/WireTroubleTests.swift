@@ -1,6 +1,5 @@
 import Libraries
 import Model
-import Synchronization
 import Testing
 
 @testable import Supabase

@@ -1,5 +1,5 @@
+import Libraries
 import Model
-import Synchronization
 import Testing
 import Workspace
 

@@ -1,5 +1,5 @@
+import Libraries
 import PostgreSQL
-import Synchronization
 
 /// A PostgreSQL server of the test process's own, started with the first test that wants it and gone with the process.
 final class Cluster: Sendable {

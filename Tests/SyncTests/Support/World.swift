@@ -2,7 +2,6 @@ import Libraries
 import LocalSupabase
 import Model
 import Supabase
-import Synchronization
 import Workspace
 
 @testable import Sync
