@@ -9,11 +9,15 @@ let package = Package(
         .executableTarget(
             name: "otask",
             dependencies: [
-                "Sync", "LocalSupabase", "Supabase", "Workspace", "Journal", "Reconcile", "Model", "Libraries",
+                "Sync", "LocalSupabase", "Supabase", "History", "Workspace", "Journal", "Reconcile", "Model",
+                "Libraries",
             ]),
         .target(name: "LocalSupabase", dependencies: ["Model", "Libraries"]),
-        .target(name: "Sync", dependencies: ["Supabase", "Journal", "Workspace", "Reconcile", "Model", "Libraries"]),
+        .target(
+            name: "Sync",
+            dependencies: ["Supabase", "History", "Journal", "Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Supabase", dependencies: ["Model", "Libraries"]),
+        .target(name: "History", dependencies: ["Workspace", "Model", "Libraries"]),
         .target(name: "Journal", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .target(name: "Workspace", dependencies: ["Reconcile", "Model", "Libraries"]),
         .target(name: "Reconcile", dependencies: ["Model", "Libraries"]),
@@ -59,13 +63,15 @@ let package = Package(
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Model"]),
         .testTarget(name: "WorkspaceTests", dependencies: ["Workspace", "Reconcile", "Model", "Libraries"]),
         .testTarget(name: "JournalTests", dependencies: ["Journal", "Reconcile", "Model", "Libraries"]),
+        .testTarget(name: "HistoryTests", dependencies: ["History", "Model", "Libraries"]),
         .testTarget(name: "SupabaseTests", dependencies: ["Supabase", "Model", "Libraries"]),
         .testTarget(name: "LocalSupabaseTests", dependencies: ["LocalSupabase", "RequestLists", "Model", "Libraries"]),
         .testTarget(name: "DatabaseTests", dependencies: ["PostgreSQL", "RequestLists", "Libraries", "Model"]),
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "LocalSupabase", "Supabase", "Journal", "Workspace", "Reconcile", "Model", "Libraries",
+                "Sync", "LocalSupabase", "Supabase", "History", "Journal", "Workspace", "Reconcile", "Model",
+                "Libraries",
             ]),
         .testTarget(name: "CommandTests", dependencies: ["otask"]),
     ],

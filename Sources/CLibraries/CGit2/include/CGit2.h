@@ -15,4 +15,7 @@ const char *otask_git_load(void);
 /// Empties the configuration search paths in this process; Swift can't call git_libgit2_opts, which is variadic.
 int otask_git_forget_configuration(void);
 
+/// Whether each object and reference is flushed to the disk as it is written, in this process.
+int otask_git_sync_each_write(int isOn);
+
 #endif
