@@ -126,6 +126,9 @@ extension Journal {
 
     public func displaced() throws -> [DisplacedRecord] { try all("order by at, rowid") }
 
+    /// The files of which the history doesn't have what they are now.
+    public func unrecorded() throws -> [UnrecordedFile] { try all("order by path") }
+
     /// The items with this mark, and since when.
     public func marked(_ mark: Mark) throws -> [ItemID: Instant] {
         try wrapped {

@@ -38,6 +38,19 @@ extension Journal {
         return tasks
     }
 
+    /// The tasks that the server has or had.
+    public func remoteIDs() throws -> Set<ItemID> {
+        try wrapped { Set(try database.query("select id from remote where kind = 'tasks'").compactMap { $0[0].id }) }
+    }
+
+    /// What the server notes of each field of a task: when it was changed last, on which device, in which change.
+    public func changed(of id: ItemID) throws -> JSON {
+        try wrapped {
+            let rows = try database.query("select row from remote where kind = 'tasks' and id = ?", SQLValue(id))
+            return try rows.first.flatMap { try Self.json(of: $0[0])["changed"] } ?? [:]
+        }
+    }
+
     /// Rows of tasks that this `otask` can't read, and why.
     public func unreadableTasks() throws -> [ItemID: RowError] {
         try wrapped {

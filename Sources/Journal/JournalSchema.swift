@@ -61,6 +61,9 @@ extension Journal {
             kind text not null, id text not null, since integer not null, primary key (kind, id)) without rowid;
         create table kept_here (place text primary key, digest blob not null) without rowid;
         create table recent_deletions (at integer not null, kind text not null, count integer not null);
+        """,
         """
+        create table unrecorded (path text primary key, own integer not null, old_id text, new_id text) without rowid;
+        """,
     ]
 }

@@ -78,6 +78,7 @@ public struct JournalWriter: ~Copyable {
     static let contents = [
         "facts", "remote", "known", "files", "conflicts", "refusals", "later", "in_flight", "notices",
         "former_places", "pending_writes", "moves", "displaced", "marks", "kept_here", "recent_deletions",
+        "unrecorded",
     ]
 
     // MARK: Tasks
@@ -134,12 +135,22 @@ public struct JournalWriter: ~Copyable {
     public func put(_ place: FormerPlace) throws { try journal.put(place) }
     public func removeFormerPlace(_ place: Text) throws { try remove("former_places", "place", SQLValue(place)) }
 
-    public func put(_ write: PendingWrite) throws { try journal.put(write) }
+    /// From here on the target isn't what the history has.
+    public func put(_ write: PendingWrite) throws {
+        try journal.put(write)
+        try putUnrecorded(write.target, .own, leaving: write.kind == .place ? nil : write.item)
+        if write.kind != .remove { try putUnrecorded(write.target, .own, arriving: write.item) }
+    }
     public func removePendingWrite(temporary: Text) throws {
         try remove("pending_writes", "temporary", SQLValue(temporary))
     }
 
-    public func put(_ move: MoveRecord) throws { try journal.put(move) }
+    /// From here on both places aren't what the history has.
+    public func put(_ move: MoveRecord) throws {
+        try journal.put(move)
+        try putUnrecorded(move.move.from, .own, leaving: move.id)
+        try putUnrecorded(move.move.to, .own, arriving: move.id)
+    }
     public func removeMove(from: Text) throws { try remove("moves", #""from""#, SQLValue(from)) }
 
     public func put(_ displaced: DisplacedRecord) throws { try journal.put(displaced) }
@@ -152,6 +163,27 @@ public struct JournalWriter: ~Copyable {
     }
 
     public func removeKeptHere(_ place: Text) throws { try remove("kept_here", "place", SQLValue(place)) }
+
+    // MARK: The history
+
+    /// The history doesn't have what this file is now.
+    ///
+    /// - Parameters:
+    ///   - leaving: the task whose file it was.
+    ///   - arriving: the task whose file it is.
+    public func putUnrecorded(
+        _ path: Text, _ origin: UnrecordedFile.Origin, leaving old: ItemID? = nil, arriving new: ItemID? = nil
+    ) throws {
+        try journal.run(
+            """
+            insert into unrecorded (path, own, old_id, new_id) values (?, ?, ?, ?) on conflict (path) do update set \
+            own = max(own, excluded.own), old_id = coalesce(old_id, excluded.old_id), \
+            new_id = coalesce(excluded.new_id, new_id)
+            """, [SQLValue(path), SQLValue(origin == .own), SQLValue(old), SQLValue(new)])
+    }
+
+    /// The history has it now.
+    public func removeUnrecorded(_ path: Text) throws { try remove("unrecorded", "path", SQLValue(path)) }
 
     // MARK: People
 

@@ -31,6 +31,31 @@ public struct DisplacedRecord: Hashable, Sendable {
     }
 }
 
+/// A file of which the history doesn't have what it is now; every other file that the stat cache knows, it has.
+public struct UnrecordedFile: Hashable, Sendable {
+    public enum Origin: Hashable, Sendable {
+        /// `otask` wrote, moved or removed it.
+        case own
+        /// It was being saved while it was to be recorded, or the history couldn't be written.
+        case found
+    }
+
+    /// Relative to the workspace.
+    public var path: Text
+    public var origin: Origin
+    /// The task whose file it was.
+    public var oldID: ItemID?
+    /// The task whose file it became.
+    public var newID: ItemID?
+
+    public init(path: Text, origin: Origin, oldID: ItemID? = nil, newID: ItemID? = nil) {
+        self.path = path
+        self.origin = origin
+        self.oldID = oldID
+        self.newID = newID
+    }
+}
+
 /// Deletions that went through at once, for the guard.
 public struct DeletionCount: Hashable, Sendable {
     public var at: Instant
@@ -129,6 +154,18 @@ extension DisplacedRecord: Stored {
             path: try row.text(), target: try row.text(), digest: try row.digest(), at: try row.instant())
         id = try row.optionalID()
         values = try row.optionalFields()
+    }
+}
+
+extension UnrecordedFile: Stored {
+    static let table = Table("unrecorded", "path, own, old_id, new_id")
+
+    var columns: [SQLValue] { [SQLValue(path), SQLValue(origin == .own), SQLValue(oldID), SQLValue(newID)] }
+
+    init(_ row: inout RowReader) throws {
+        self.init(
+            path: try row.text(), origin: try row.flag() ? .own : .found, oldID: try row.optionalID(),
+            newID: try row.optionalID())
     }
 }
 

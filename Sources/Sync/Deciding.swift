@@ -117,7 +117,11 @@ extension View {
             } else {
                 state = .none
             }
-            let wantedBack = local[id]?.kind == .wantedBack
+            // By its id line, or, where ids stand in the journal, laid down again by an undo.
+            let wantedBack =
+                local[id]?.kind == .wantedBack
+                || local[id] != nil && self.state.known[id].map { $0.base == nil } ?? false
+                    && self.state.gone.contains(id)
             let plan = reconcile(
                 TaskState(
                     id: id, base: known[id]?.base, local: state, remote: .init(remote[id]), wantedBack: wantedBack))

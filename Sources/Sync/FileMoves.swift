@@ -24,7 +24,7 @@ extension Run {
                 from: disk.taskFolder.file(of: task.place), to: disk.taskFolder.file(of: place)
             ).map { MoveRecord(id: task.id, move: $0) }
         }
-        guard !records.isEmpty else { return }
+        guard !records.isEmpty, try mayWrite(view) else { return }
         lastLook = nil
         records.sort { $0.move.from < $1.move.from }
         try journal.commit { writer in for record in records { try writer.put(record) } }
@@ -77,6 +77,8 @@ extension Run {
         guard var task = try journal.known([record.id])[record.id] else { return }
         let old = task.place
         let wasMoved = task.isMoved
+        // Where it found its way out elsewhere.
+        if path != record.move.to { try writer.putUnrecorded(path, .own, arriving: record.id) }
         task.place = disk.taskFolder.place(of: path)
         task.isMoved = false
         if let row = try journal.remote([record.id])[record.id], row.deletedAt == nil {
@@ -89,6 +91,7 @@ extension Run {
             }
         }
         try writer.put(task)
+        recorder.left(view?.local[record.id]?.digest, at: path)
         if let old {
             let modified = view?.local[record.id]?.stamp.modified
             // An editor that has the old name open read the file before this run wrote into it.
@@ -113,6 +116,7 @@ extension Run {
                 continue
             }
             if options.background, isOpenInEditor(task.place) { continue }
+            guard try mayWrite(view) else { return }
             let path = disk.taskFolder.file(of: task.place)
             guard try take(away: path, task.digest, id: plan.id, values: task.content.fields) else { continue }
             let asked = allowed || guardReleased
@@ -131,6 +135,7 @@ extension Run {
     /// Moves a file to `.otask/displaced/`; a problem of it is told, and the rest goes on.
     func take(away path: Text, _ digest: Digest, id: ItemID?, values: FieldValues?) throws -> Bool {
         lastLook = nil
+        try recorder.secure([(path, digest)])
         do {
             return try FileActs(journal: journal, disk: disk).takeAway(path, expecting: digest, id: id, values: values)
         } catch let problem as PathProblem {

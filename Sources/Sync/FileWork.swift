@@ -28,7 +28,7 @@ extension Run {
         try commit(view)
         if scope == .everything { releaseGuard(view) }
         let settled = scope == .everything && feedIsComplete ? try settledPlaces(view) : .nothing
-        let written = try write(view.local.keys.sorted()) { try edits($0, view, settled.places, scope) }
+        let written = try write(view.local.keys.sorted(), view) { try edits($0, view, settled.places, scope) }
         guard scope == .everything else { return }
         try dropAbsorbed(view, written)
         guard feedIsComplete else { return }
@@ -37,18 +37,21 @@ extension Run {
         try commit(cleared)
         let places = try settledPlaces(cleared)
         try move(cleared, places.places)
-        _ = try write(cleared.plans.keys.sorted()) { newFiles($0, cleared, places) }
+        _ = try write(cleared.plans.keys.sorted(), cleared) { newFiles($0, cleared, places) }
     }
 
     // MARK: Writing
 
     /// Writes the files of these tasks, so many at a time that their texts need little memory; the tasks that had a job.
-    private func write(_ ids: [ItemID], jobs: (ArraySlice<ItemID>) throws -> [FileJob]) throws -> Set<ItemID> {
+    private func write(
+        _ ids: [ItemID], _ view: View, jobs: (ArraySlice<ItemID>) throws -> [FileJob]
+    ) throws -> Set<ItemID> {
         var written: Set<ItemID> = []
         var rest = ids[...]
         while !rest.isEmpty {
             let batch = try jobs(rest.prefix(Self.batch))
             written.formUnion(batch.map(\.id))
+            if !batch.isEmpty, try !mayWrite(view) { return [] }
             try writeBatch(batch)
             rest = rest.dropFirst(Self.batch)
         }
@@ -63,6 +66,7 @@ extension Run {
             }
         }
         guard !staged.isEmpty else { return }
+        try recorder.secure(jobs.compactMap { job in job.expected.map { (job.target, $0) } })
         lastLook = nil
         staged = try flushed(staged)
         try journal.commit { writer in for item in staged { try writer.put(item.record) } }
@@ -148,6 +152,7 @@ extension Run {
         let digest = Digest(of: job.bytes)
         task.cleanDigest = task.base?.says(job.content) == true ? digest : nil
         try writer.put(task)
+        recorder.left(digest, at: job.target)
         // As old as the file itself, so that the next look compares its bytes: a person may have saved since.
         let file = CachedFile(stamp: stamp, recorded: Instant(nanoseconds: stamp.changed), digest: digest)
         let path = disk.taskFolder.place(of: job.target) + ".md"
@@ -171,7 +176,9 @@ extension Run {
     /// Saves that said nothing new: there was nothing to write.
     private func dropAbsorbed(_ view: View, _ written: Set<ItemID>) throws {
         for absorption in view.absorptions where includes(absorption.id) && !written.contains(absorption.id) {
-            guard let task = view.local[absorption.id], task.content == task.fileContent else { continue }
+            guard let task = view.local[absorption.id], task.content == task.fileContent, try mayWrite(view) else {
+                continue
+            }
             try removeAbsorbed([absorption], into: disk.taskFolder.file(of: task.place))
             lastLook = nil
         }

@@ -9,8 +9,13 @@ import Workspace
 struct Hand {
     let journal: Journal
     let disk: Disk
+    let recorder: Recorder
     let view: View
     let now: Instant
+
+    var unwritableHistory: Text {
+        ".otask/history: \(recorder.failure ?? ""): until it can be written, no file here is overwritten, moved or removed"
+    }
 
     var acts: FileActs { FileActs(journal: journal, disk: disk) }
 
@@ -55,14 +60,24 @@ struct Hand {
 }
 
 extension Engine {
-    /// Runs a command under the lock, with a look at the workspace.
+    /// Runs a command under the lock, with a look at the workspace. What the files hold goes into the history before it, and
+    /// what it made of them after it, also where it fails halfway: one operation, that can be undone.
     func withHand<Result>(_ body: (Hand) throws -> Result) throws -> Result {
         let lock = try lock(wait: 10)
         defer { lock.release() }
         let journal = try openJournal()
         let state = try JournalState(journal, now: surroundings.now())
         let looker = Looker(disk: disk, background: false, wait: surroundings.wait, newID: surroundings.newID)
-        return try body(Hand(journal: journal, disk: disk, view: try looker.look(state), now: surroundings.now()))
+        let recorder = Recorder(journal: journal, disk: disk, surroundings: surroundings, background: false)
+        let hand = Hand(
+            journal: journal, disk: disk, recorder: recorder, view: try looker.look(state), now: surroundings.now())
+        let noted = try recorder.found(hand.view)
+        try journal.commit { writer in try noted.put(writer) }
+        guard try recorder.isReady(hand.view) else { throw RunFailure(.failed, hand.unwritableHistory) }
+        let result = Swift.Result { try body(hand) }
+        try recorder.wrote(.command)
+        recorder.tidy()
+        return try result.get()
     }
 
     // MARK: The edits of a person
@@ -98,34 +113,45 @@ extension Engine {
         }
     }
 
-    /// Edits tasks' files as an editor would.
-    public func edit(_ task: TaskSummary, _ edit: TaskEdit) throws {
+    /// Edits tasks' files as an editor would, in one operation. `told` is called with each once it is written.
+    public func edit(_ tasks: [TaskSummary], _ edit: TaskEdit, told: (TaskSummary) -> Void = { _ in }) throws {
+        if tasks.isEmpty { return }
         try withHand { hand in
-            let local = try hand.local(task)
-            try hand.write(edit, into: local, hand.file(of: local))
+            for task in tasks {
+                let local = try hand.local(task)
+                try hand.write(edit, into: local, hand.file(of: local))
+                told(task)
+            }
         }
     }
 
-    /// Removes a task's file; the deletion counts as made by name, and other devices take it without asking.
-    public func delete(_ task: TaskSummary) throws {
+    /// Removes tasks' files, in one operation; the deletions count as made by name, and other devices take them without
+    /// asking. `told` is called with each once its file is gone.
+    public func delete(_ tasks: [TaskSummary], told: (TaskSummary) -> Void = { _ in }) throws {
+        if tasks.isEmpty { return }
         try withHand { hand in
-            let local = try hand.local(task)
-            if hand.view.known[local.id]?.base != nil {
-                try hand.journal.commit { writer in try writer.mark(local.id, .deletedByName, since: hand.now) }
+            for task in tasks {
+                let local = try hand.local(task)
+                if hand.view.known[local.id]?.base != nil {
+                    try hand.journal.commit { writer in try writer.mark(local.id, .deletedByName, since: hand.now) }
+                }
+                guard
+                    try hand.acts.takeAway(
+                        task.path, expecting: local.digest, id: local.id, values: local.fileContent.fields)
+                else { throw PathProblem(.failed, task.path, "it was saved in this moment; try again") }
+                told(task)
             }
-            guard
-                try hand.acts.takeAway(
-                    task.path, expecting: local.digest, id: local.id, values: local.fileContent.fields)
-            else { throw PathProblem(.failed, task.path, "it was saved in this moment; try again") }
         }
     }
 }
 
 extension Hand {
     func local(_ task: TaskSummary) throws -> LocalTask {
-        guard let local = view.local.values.first(where: { disk.taskFolder.file(of: $0.place) == task.path }) else {
-            throw PathProblem(.missing, task.path, "it is no longer there")
-        }
+        let known = task.id.flatMap { view.local[$0] }
+        let local =
+            known.map { disk.taskFolder.file(of: $0.place) } == task.path
+            ? known : view.local.values.first { disk.taskFolder.file(of: $0.place) == task.path }
+        guard let local else { throw PathProblem(.missing, task.path, "it is no longer there") }
         return local
     }
 }

@@ -10,7 +10,9 @@ extension Run {
         let conflicts = try journal.conflicts()
         let inFlight = Set(try journal.inFlight().map(\.id))
         let undoings = try keepPulled(view)
+        let noted = try recorder.found(view)
         try journal.commit { writer in
+            try noted.put(writer)
             for (id, var task) in view.known {
                 let plan = view.plans[id]
                 if plan?.action == .forget {

@@ -18,7 +18,8 @@ extension Run {
     }
 
     private func recover(_ pending: PendingWrite) throws {
-        let recovery = try disk.writer.recover(pending, save: { _ in })
+        let recovery = try disk.writer.recover(
+            pending, save: { try recorder.keep($0, at: pending.target, id: pending.item) })
         try journal.commit { writer in
             try writer.removePendingWrite(temporary: pending.temporary)
             if let displaced = recovery.displaced {
@@ -52,7 +53,10 @@ extension Run {
                 bytes, name: disk.taskFolder.place(of: record.displaced.target).lastComponent,
                 idsInFiles: disk.idsInFiles)
         else {
-            return try journal.commit { writer in try writer.removeDisplaced(path: record.displaced.path) }
+            try journal.commit { writer in try writer.removeDisplaced(path: record.displaced.path) }
+            // The history has had it since before it was displaced.
+            if try journal.fact(Recorder.headKey) != nil { try disk.writer.discard(record.displaced) }
+            return
         }
         guard verb != .push else { return }
         if try journal.known([id])[id] == nil { return try putBack(record, bytes) }

@@ -12,6 +12,7 @@ final class Run {
     let options: RunOptions
     let journal: Journal
     let disk: Disk
+    let recorder: Recorder
     let surroundings: Surroundings
     let workspace: WorkspaceBinding
     var link: ServerLink?
@@ -50,6 +51,8 @@ final class Run {
         self.disk = disk
         self.surroundings = surroundings
         self.workspace = workspace
+        recorder = Recorder(
+            journal: journal, disk: disk, surroundings: surroundings, background: options.background)
         report = RunReport(verb: verb)
         started = surroundings.now()
     }
@@ -64,6 +67,7 @@ final class Run {
             report.failure = failure
             if !options.dryRun { try noting(failure) }
         }
+        if !options.dryRun { try recordWritten() }
         try conclude()
         if let link { try await note(link) }
         report.seconds = now - started
@@ -160,6 +164,35 @@ final class Run {
 
     private var looker: Looker {
         Looker(disk: disk, background: options.background, wait: surroundings.wait, newID: surroundings.newID)
+    }
+
+    /// Whether files may be overwritten, moved and removed: what they hold is in the history. Where it can't be, that is
+    /// told, and everything else goes on.
+    func mayWrite(_ view: View) throws -> Bool {
+        if try recorder.isReady(view) { return true }
+        tellOfHistory()
+        return false
+    }
+
+    /// What this run did to the files goes into the history.
+    private func recordWritten() throws {
+        try recorder.wrote(.server)
+        recorder.tidy()
+        tellOfHistory()
+        if let setAside = recorder.setAside {
+            try notice(
+                ".otask/history",
+                "the history was damaged: it is kept as \(setAside), and begins anew with the files of now")
+        }
+    }
+
+    private func tellOfHistory() {
+        guard let failure = recorder.failure else { return }
+        tell(
+            ProblemItem(
+                id: nil, path: ".otask/history",
+                problem: "\(failure): until it can be written, no file here is overwritten, moved or removed", line: nil
+            ))
     }
 
     /// What remains to be said about the workspace at the end.

@@ -7,7 +7,7 @@ import Workspace
 /// `changes discard`, `retry` and `dismiss`: giving up what waits or was refused, or sending it again.
 extension Engine {
     /// Gives waiting or guarded items (by their paths in the workspace) the server's state: its fields, its old name, a
-    /// removed file back; a file that the server doesn't have is moved aside. What was done to each.
+    /// removed file back; a file that the server doesn't have is removed. What was done to each.
     public func discard(_ paths: [Text]) throws -> [Notice] {
         try withHand { hand in try hand.plans(at: paths).flatMap { try hand.discard($0) } }
     }
@@ -33,14 +33,14 @@ extension Engine {
     }
 
     /// Gives refused edits and deletions the server's state. A refused new file stays, kept here only, until it changes;
-    /// with `remove` it is moved aside.
+    /// with `remove` it is removed.
     public func dismiss(_ paths: [Text], remove: Bool) throws -> [Notice] {
         try withHand { hand in
             let kept = try hand.keptHere()
             let asides = try paths.compactMap { kept[$0] }.map { sighting -> Notice in
                 let path = hand.disk.taskFolder.file(of: sighting.place)
                 guard remove else {
-                    throw RunFailure(.failed, "\(path): it is kept here only already; --remove moves it aside")
+                    throw RunFailure(.failed, "\(path): it is kept here only already; --remove removes it")
                 }
                 let notice = try hand.moveAside(path, sighting.digest, id: nil, values: nil)
                 try hand.journal.commit { writer in try writer.removeKeptHere(sighting.place) }
@@ -135,10 +135,9 @@ extension Hand {
         guard try acts.takeAway(path, expecting: digest, id: id, values: values) else {
             throw PathProblem(.failed, path, "it was saved in this moment; try again")
         }
-        let kept = try disk.writer.displaced(with: digest) ?? ".otask/displaced"
         return Notice(
-            time: now, path: path, text: "the server doesn't have it: moved aside to \(kept)",
-            undo: "cp \(kept) \(path)")
+            time: now, path: path, text: "the server doesn't have it: the file is in the history alone",
+            undo: "otask undo")
     }
 
     private func layDownAgain(_ plan: TaskPlan, _ path: Text) throws -> Notice {
@@ -164,7 +163,7 @@ extension Hand {
             try writer.put(known)
             try writer.unmark(plan.id, .deletedByName)
         }
-        return Notice(time: now, path: path, text: "the file is back", undo: "rm \(path)")
+        return Notice(time: now, path: path, text: "the file is back", undo: "otask undo")
     }
 
     /// Takes back what waits in the fields of a task's file, and its move.
@@ -178,12 +177,10 @@ extension Hand {
             var values = task.content.fields
             for field in content { values[field] = row.fields[field] }
             try write(TaskContent(values), into: task)
-            let kept = try disk.writer.displaced(with: task.digest) ?? ".otask/displaced"
             let names = content.sorted().map(\.name.string).joined(separator: ", ")
             notices.append(
                 Notice(
-                    time: now, path: path, text: "\(Text(names)): as on the server again; what it was is in \(kept)",
-                    undo: "cp \(kept) \(path)"))
+                    time: now, path: path, text: "\(Text(names)): as on the server again", undo: "otask undo"))
         }
         if chosen.contains(.path), let place = row.path, place != task.place {
             let target = disk.taskFolder.file(of: place)
@@ -203,7 +200,7 @@ extension Hand {
                 throw PathProblem(.failed, target, "another file is there now: move it away first")
             }
             notices.append(
-                Notice(time: now, path: target, text: "moved back from \(path)", undo: "mv \(target) \(path)"))
+                Notice(time: now, path: target, text: "moved back from \(path)", undo: "otask undo"))
         }
         return notices
     }

@@ -15,11 +15,13 @@ public enum Effect: Hashable, Sendable {
     case keep(Text)
     /// A temporary, displaced or empty thing of otask's own is deleted.
     case discard(Text)
+    /// A state goes into the history.
+    case record
 }
 
 /// Called before each effect; what it throws ends the call, unchanged, and the effect doesn't happen.
 public struct Effects: Sendable {
-    let check: @Sendable (Effect) throws -> Void
+    public let check: @Sendable (Effect) throws -> Void
 
     public init(_ check: @escaping @Sendable (Effect) throws -> Void) { self.check = check }
 

@@ -231,13 +231,13 @@ extension CrashScenario {
             name: "a task edited", files: two, mayNotHappen: true,
             act: { a in
                 let task = try #require(try a.engine().tasks().first { $0.path == "tasks/one.md" })
-                try a.engine().edit(task, TaskEdit(notes: "w3"))
+                try a.engine().edit([task], TaskEdit(notes: "w3"))
             }),
         CrashScenario(
             name: "a task deleted by name", files: two, deletes: true, mayNotHappen: true,
             act: { a in
                 guard let task = try a.engine().tasks().first(where: { $0.path == "tasks/one.md" }) else { return }
-                try a.engine().delete(task)
+                try a.engine().delete([task])
             }),
         conflict("mine") { id, a in try a.engine().resolve(id, .mine) },
         conflict("theirs") { id, a in try a.engine().resolve(id, .theirs) },

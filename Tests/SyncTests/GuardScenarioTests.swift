@@ -59,7 +59,7 @@ struct GuardScenarioTests {
 
     @Test func `deletions made by name don't count, then or in the hour after, here or elsewhere`() async throws {
         let (_, a, b) = try await many(14)
-        for task in try a.engine().tasks().prefix(12) { try a.engine().delete(task) }
+        try a.engine().delete(Array(a.engine().tasks().prefix(12)))
         let report = try await a.sync()
         #expect(report.guarded == nil)
         #expect(report.sent.deleted == 12)

@@ -26,7 +26,7 @@ struct RandomHistoryTests {
     func `random histories end with everybody having the same`(_ bundle: Int) async throws {
         var passedOver = 0
         for seed in Self.seeds where Int(seed) % Self.bundles == bundle {
-            let history = try await History(seed: seed)
+            let history = try await RandomHistory(seed: seed)
             do {
                 try await history.play(steps: 10 + Int(seed % 31))
                 try await history.settle()

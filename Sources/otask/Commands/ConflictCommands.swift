@@ -12,10 +12,19 @@ extension Option {
 
 extension Command {
     static let diff = Command(
-        name: "diff", summary: "show a task here and on the server, field by field", group: .sync,
-        details: ["It looks at what the last pull saw; no network is used."], options: [.server, .json],
-        operands: [.task],
-        examples: [.init(line: "otask diff fence --server", meaning: "both sides of every field that differs")],
+        name: "diff", summary: "show what changed: since the last run, between two states, or against the server",
+        group: .sync,
+        details: [
+            "Without an option: the files as they are now beside the newest recorded state. --server compares a task with what "
+                + "the last pull saw, field by field. No network is used."
+        ],
+        options: [.server, .from, .to, .json],
+        operands: [Operand(name: "TASK", kind: .task, count: .optional, help: Operand.task.help)],
+        examples: [
+            .init(line: "otask diff", meaning: "what was edited since the last run"),
+            .init(line: "otask diff --from ~3", meaning: "what the last three operations and your edits changed"),
+            .init(line: "otask diff fence --server", meaning: "both sides of every field that differs"),
+        ],
         action: { try $0.diff() })
 
     static let resolve = Command(
@@ -40,7 +49,8 @@ extension Command {
                 action: { try $0.listChanges() }),
             Command(
                 name: "discard", summary: "take waiting changes back: the server's text, name and file return",
-                details: ["A file that the server doesn't have yet is moved aside."], options: [.json],
+                details: ["A file that the server doesn't have yet is removed. \"otask undo\" takes all of it back."],
+                options: [.json],
                 operands: [.changed],
                 examples: [.init(line: "otask changes discard tasks/fence.md", meaning: "forget what was edited here")],
                 action: { try $0.settle { try $0.discard($1) } }),
@@ -75,9 +85,11 @@ extension Operand {
 
 extension Invocation {
     fileprivate func diff() throws -> ExitCode {
-        guard arguments.has(.server) else {
-            throw Failure.usage("diff needs --server: it compares a task with the server's")
+        guard arguments.has(.server) else { return try diffStates() }
+        if arguments.has(.from) || arguments.has(.to) {
+            throw Failure.usage("diff takes --server, or --from and --to: the server keeps no states")
         }
+        guard !arguments.operands.isEmpty else { throw Failure.usage("diff --server needs a TASK") }
         let workspace = try workspace()
         let task = try tasks(workspace.engine)[0]
         let sides = try task.id.map { try workspace.engine.sides(of: $0) } ?? []

@@ -8,8 +8,6 @@ extension Command {
         ],
         subcommands: [
             initialize, login, logout, whoami, config, server, serve, status, pull, push, sync, changes, diff, resolve,
-            offline, list, show, new, done,
-            undone,
-            delete, help, completion, version,
+            offline, list, show, new, done, undone, delete, log, undo, redo, restore, why, help, completion, version,
         ])
 }

@@ -24,7 +24,7 @@ extension Command {
             "It looks at the files and asks nobody: no network is used. The two letters of --short are N new, E edited, "
                 + "M moved or D deleted, then w waiting, l later, h held or g guarded; CC is a conflict, RR refused, !! a problem."
         ],
-        options: [.short, .json, .exitCode],
+        options: [.short, .json, .exitCode, .verbose],
         examples: [
             .init(line: "otask status", meaning: "what is new, edited, moved, deleted, in conflict or refused"),
             .init(line: "otask status --exit-code --short", meaning: "for scripts: exit 2 where a person is needed"),
@@ -80,6 +80,9 @@ extension Invocation {
             environment.output(StatusText.short(report, paths: workspace.paths))
         } else {
             print(StatusText.render(report, paths: workspace.paths, now: now, style: style))
+            if arguments.has(.verbose), let size = try workspace.engine.historySize() {
+                print(HistoryText.size(size, now: now))
+            }
             try workspace.engine.markShown(report.notices, conflicts: report.conflicts)
         }
         guard arguments.has(.exitCode) else { return .done }

@@ -20,7 +20,7 @@ extension Command {
         details: [
             "--search narrows --open, --done and --recent. A task whose change hasn't reached the server is marked *."
         ],
-        options: [.open, .done, .recent, .search, .json],
+        options: [.open, .done, .recent, .search, .deleted, .json],
         examples: [
             .init(line: "otask list", meaning: "the open tasks"),
             .init(line: "otask list --done --search milk", meaning: "done tasks that speak of milk"),
@@ -28,9 +28,15 @@ extension Command {
         action: { try $0.list() })
 
     static let show = Command(
-        name: "show", summary: "show a task as it stands here", group: .tasks, options: [.json], operands: [.task],
-        examples: [.init(line: "otask show fence", meaning: "the task with \"fence\" in its title")],
+        name: "show", summary: "show a task as it stands here, or as it was", group: .tasks,
+        details: ["TASK@REV shows its file as it was in a state of \"otask log\", wherever it lay."], options: [.json],
+        operands: [.task],
+        examples: [
+            .init(line: "otask show fence", meaning: "the task with \"fence\" in its title"),
+            .init(line: "otask show fence@~2", meaning: "its file as it was two operations ago"),
+        ],
         action: { invocation in
+            if let code = try invocation.showPast() { return code }
             let workspace = try invocation.workspace()
             let task = try invocation.tasks(workspace.engine)[0]
             if invocation.wantsJSON {
@@ -74,28 +80,28 @@ extension Command {
     static let delete = Command(
         name: "delete", summary: "delete tasks: remove their files", group: .tasks,
         details: [
-            "The deletion goes out with the next push; until then \"otask changes discard TASK\" brings the task back."
+            "The deletion goes out with the next push. \"otask undo\" brings the tasks back, here and everywhere."
         ],
         operands: [.tasks],
         examples: [.init(line: "otask delete tasks/buy-milk.md", meaning: "as rm, by the task's name")],
         action: { invocation in
             let workspace = try invocation.workspace()
-            for task in try invocation.tasks(workspace.engine) {
-                try workspace.engine.delete(task)
-                invocation.print("deleted \(workspace.paths(task.path))")
-                let waits = try workspace.engine.status().waiting.contains { $0.id == task.id && $0.change == .deleted }
-                if waits {
-                    invocation.say(
-                        "  it goes out with the next push; \"otask changes discard \(shellQuoted(task.path))\" brings it back"
-                    )
-                }
+            try workspace.engine.delete(try invocation.tasks(workspace.engine)) {
+                invocation.print("deleted \(workspace.paths($0.path))")
             }
+            invocation.say("  \"otask undo\" brings back what was deleted, also once it was pushed")
             return .done
         })
 }
 
 extension Invocation {
     fileprivate func list() throws -> ExitCode {
+        if arguments.has(.deleted) {
+            if [Option.open, .done, .recent, .search].contains(where: arguments.has) {
+                throw Failure.usage("list --deleted stands alone")
+            }
+            return try listDeleted()
+        }
         let workspace = try workspace()
         let asOf = try workspace.engine.status().lastPull
         let chosen = ListFilter(arguments, now: now).apply(to: try workspace.engine.tasks())
@@ -156,18 +162,15 @@ extension Invocation {
             return .done
         }
         try tick(try workspace.engine.tasks().filter { !$0.done }, done: true, workspace)
+        say("  \"otask undo\" takes it back")
         return show(try await workspace.engine.run(.push, RunOptions()), workspace.paths)
     }
 
     fileprivate func tick(_ tasks: [TaskSummary], done: Bool, _ workspace: OpenWorkspace) throws {
-        for task in tasks {
-            let word = done ? "done" : "open"
-            if task.done == done {
-                say("\(workspace.paths(task.path)) is \(word) already")
-            } else {
-                try workspace.engine.edit(task, TaskEdit(done: done))
-                print("\(word): \(workspace.paths(task.path))")
-            }
+        let word = done ? "done" : "open"
+        for task in tasks where task.done == done { say("\(workspace.paths(task.path)) is \(word) already") }
+        try workspace.engine.edit(tasks.filter { $0.done != done }, TaskEdit(done: done)) {
+            print("\(word): \(workspace.paths($0.path))")
         }
     }
 }

@@ -8,6 +8,7 @@ struct Command: Sendable {
         case setUp = "Set-up"
         case sync = "Sync"
         case tasks = "Tasks"
+        case history = "History"
         case other = "More"
     }
 

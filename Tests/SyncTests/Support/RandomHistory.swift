@@ -11,7 +11,7 @@ import Workspace
 ///
 /// Every sentence that somebody writes bears a mark of its own, so that at the end it can be told whether one was lost
 /// that nobody removed, or stands twice though nobody copied it.
-final class History {
+final class RandomHistory {
     let seed: UInt64
     var random: SeededGenerator
     let world: World
