@@ -128,8 +128,7 @@ extension CrashScenario {
 
     /// All words like `w12` in the workspace, what was set aside too, and on the server.
     private func marks(_ device: Device) async throws -> Set<String> {
-        var texts = Shell.files(below: device.root).filter { !$0.contains("journal.sqlite") }
-            .map { String(decoding: Shell.read(device.root + "/" + $0) ?? [], as: UTF8.self) }
+        var texts = try device.texts()
         texts += try await device.rows().map { "\($0.content.title) \($0.content.notes)" }
         let words = texts.flatMap { $0.split { !$0.isLetter && !$0.isNumber } }.map(String.init)
         return Set(words.filter { $0.hasPrefix("w") && $0.dropFirst().allSatisfy(\.isNumber) && $0.count > 1 })

@@ -1,3 +1,4 @@
+import History
 import Model
 import Supabase
 import Testing
@@ -90,8 +91,20 @@ extension Device {
     var leftovers: [String] { Shell.files(below: root + "/tasks").filter { $0.contains(".otask-tmp-") } }
 
     /// Whether some file in the whole workspace, also one kept in `.otask/`, holds these words.
-    func keeps(_ words: String) -> Bool {
-        Shell.files(below: root).contains { (Shell.read(root + "/" + $0) ?? []).contains(words) }
+    func keeps(_ words: String) -> Bool { (try? texts().contains { $0.utf8.contains(words.utf8) }) ?? false }
+
+    /// What all files in the workspace hold, those too that are kept in `.otask/`, and all that the history ever recorded.
+    func texts() throws -> [String] {
+        var texts = Shell.files(below: root).filter { !$0.contains("journal.sqlite") && !$0.contains(".otask/history/") }
+            .map { String(decoding: Shell.read(root + "/" + $0) ?? [], as: UTF8.self) }
+        guard let history = History.openReadOnly(at: root + "/.otask/history") else { return texts }
+        try history.forEachOperation { operation in
+            for content in try history.changes(of: operation.revision).compactMap(\.new) {
+                texts.append(String(decoding: try history.bytes(content), as: UTF8.self))
+            }
+            return true
+        }
+        return texts
     }
 
     /// The text of a file without its id line, as an editor has it that opened the file before that line was written.
