@@ -1,7 +1,8 @@
 # make build      the program, as ./otask (missing C libraries are installed first)
 # make demo       two devices, a merge, a conflict and a refusal, played with ./otask
 # make test       every test (a PostgreSQL server is installed first, and started by the tests themselves)
-# make lint       format and warnings; make bench: status beside git status, and how push_changes grows
+# make lint       format and warnings
+# make bench      time and memory beside git's, and how push_changes grows; QUICK=1 in a minute
 # make fuzz       looks for inputs that break a parser, SECONDS=60 for each of them
 # make test-sanitize  every test under the address sanitizer, then under the thread sanitizer
 # make install    into $(PREFIX); make clean: remove what was built
@@ -95,9 +96,19 @@ lint: test-deps
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 	swift build --build-tests $(STRICT)
 
+# SIZES: tasks of `status`; SYNC_SIZES: of push, pull and sync; MEMORY_SIZE: of the peaks of memory. QUICK=1: all of them small.
+ifdef QUICK
+SIZES ?= 1000 10000
+SYNC_SIZES ?= 1000
+MEMORY_SIZE ?= 1000
+else
+SIZES ?= 10000 100000
+SYNC_SIZES ?= 1000 10000
+MEMORY_SIZE ?= 10000
+endif
 bench: test-deps build
-	@Tests/Bench/status.sh ./otask 1000 10000
-	@Tests/Bench/push_changes.sh
+	@Tests/Bench/bench.py ./otask --status $(SIZES) --sync $(SYNC_SIZES) --memory $(MEMORY_SIZE)
+	@echo; Tests/Bench/push_changes.sh
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
