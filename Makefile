@@ -3,6 +3,8 @@
 # make test       every test (a PostgreSQL server is installed first, and started by the tests themselves)
 # make lint       format and warnings
 # make bench      time and memory beside git's, and how push_changes grows; QUICK=1 in a minute
+# make torture    kills syncs and servers at random moments, RUNS=100 times each, and looks at what is left
+# make editors    drives vim, nano, emacs and others in a terminal while otask pulls under them
 # make fuzz       looks for inputs that break a parser, SECONDS=60 for each of them
 # make test-sanitize  every test under the address sanitizer, then under the thread sanitizer
 # make install    into $(PREFIX); make clean: remove what was built
@@ -16,10 +18,10 @@ APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev l
 	libcurl4-openssl-dev
 BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3 curl
 # What the tests need besides. They start a server of their own; the one that Debian's package starts isn't used.
-TEST_APT_PACKAGES := libpq-dev postgresql postgresql-pgtap
+TEST_APT_PACKAGES := libpq-dev postgresql postgresql-pgtap git
 TEST_BREW_PACKAGES := libpq postgresql@17
 
-.PHONY: build deps test-deps demo test test-sanitize fuzz lint bench install clean
+.PHONY: build deps test-deps script-deps demo test test-sanitize fuzz torture editors lint bench install clean
 
 build: deps otask
 
@@ -92,22 +94,36 @@ fuzz: deps
 			$(FUZZ)/corpus/$$target Tests/Fuzz/Seeds/$$target || exit 1; \
 	done
 
+script-deps: test-deps build
+	$(call install,python3,python3)
+
+RUNS ?= 100
+torture: script-deps
+	@python3 Tests/Torture/kill.py ./otask --runs $(RUNS) $(if $(SEED),--seed $(SEED))
+
+editors: script-deps
+	$(call install,vim nano emacs-nox,vim nano emacs)
+	@python3 Tests/Torture/editors.py ./otask
+
 lint: test-deps
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 	swift build --build-tests $(STRICT)
 
-# SIZES: tasks of `status`; SYNC_SIZES: of push, pull and sync; MEMORY_SIZE: of the peaks of memory. QUICK=1: all of them small.
+# Tasks of `status` (SIZES), of push, pull and sync (SYNC_SIZES), of a sync of one change (CHANGE_SIZES) and of the peaks of
+# memory (MEMORY_SIZE). QUICK=1: all of them small.
 ifdef QUICK
 SIZES ?= 1000 10000
 SYNC_SIZES ?= 1000
+CHANGE_SIZES ?= 1000
 MEMORY_SIZE ?= 1000
 else
 SIZES ?= 10000 100000
 SYNC_SIZES ?= 1000 10000
+CHANGE_SIZES ?= 1000 100000
 MEMORY_SIZE ?= 10000
 endif
-bench: test-deps build
-	@Tests/Bench/bench.py ./otask --status $(SIZES) --sync $(SYNC_SIZES) --memory $(MEMORY_SIZE)
+bench: script-deps
+	@Tests/Bench/bench.py ./otask --status $(SIZES) --sync $(SYNC_SIZES) --change $(CHANGE_SIZES) --memory $(MEMORY_SIZE)
 	@echo; Tests/Bench/push_changes.sh
 
 install: build

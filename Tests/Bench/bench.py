@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast and how large `otask` is, beside `git` doing the like with the same files in the same run.
 
-    bench.py OTASK [--status COUNT...] [--sync COUNT...] [--memory COUNT]
+    bench.py OTASK [--status COUNT...] [--sync COUNT...] [--change COUNT...] [--memory COUNT]
 
 What is compared, and how, stands above each table. Everything happens in a temporary directory that is removed again,
 on this machine alone; every process that is started here is ended.
@@ -344,6 +344,44 @@ def sync_once(bench, count, round_trip):
         row(cells)
 
 
+def one_change(bench, counts):
+    table(
+        "a sync of one edited file, its history included, beside git add and commit; medians of five",
+        "files", "otask sync", "git", "ratio",
+    )
+    for count in counts:
+        for is_flat in (False, True):
+            work, server = bench.folder("work"), bench.folder("server")
+            bench.otask("init", work, "--demo", "--server", server, "--quiet")
+            if is_flat:
+                for number in range(count):
+                    (work / "tasks" / f"task-{number:06}.md").write_text(f"# Task {number}\n\nNotes of task {number}.\n")
+            else:
+                make_files(work / "tasks", count)
+            bench.otask("sync", "--quiet", at=work)
+            repository = bench.folder("repository")
+            shutil.copytree(work / "tasks", repository / "tasks")
+            time.sleep(CLOCK_DOUBT)
+            bench.otask("sync", "--quiet", at=work)
+            bench.git("init", "--quiet", at=repository)
+            bench.git("add", ".", at=repository)
+            bench.git("commit", "--quiet", "--message=files", at=repository)
+            first = min((work / "tasks").rglob("*.md")).relative_to(work)
+            ours, theirs = [], []
+            for _ in range(5):
+                for folder in (work, repository):
+                    with open(folder / first, "a") as file:
+                        file.write("One more line.\n")
+                ours.append(bench.otask("sync", "--quiet", at=work).seconds)
+                theirs.append(
+                    bench.git("add", ".", at=repository).seconds
+                    + bench.git("commit", "--quiet", "--message=x", at=repository).seconds)
+            a, b = statistics.median(ours), statistics.median(theirs)
+            row([f"{count:,}, {'one folder' if is_flat else 'in folders'}", milliseconds(a), milliseconds(b), f"{a / b:.2f}"])
+            for name in ("work", "server", "repository"):
+                bench.folder(name)
+
+
 def memory(bench, count):
     table(
         f"memory at {count:,} tasks, the embedded server in the same process: the most that a command had",
@@ -385,6 +423,7 @@ def main():
     parser.add_argument("otask", type=Path)
     parser.add_argument("--status", type=int, nargs="*", default=[], metavar="COUNT")
     parser.add_argument("--sync", type=int, nargs="*", default=[], metavar="COUNT")
+    parser.add_argument("--change", type=int, nargs="*", default=[], metavar="COUNT")
     parser.add_argument("--memory", type=int, metavar="COUNT")
     arguments = parser.parse_args()
     # So that what is under way is ended and removed here too.
@@ -395,6 +434,8 @@ def main():
             status(bench, arguments.status)
         if arguments.sync:
             sync(bench, arguments.sync)
+        if arguments.change:
+            one_change(bench, arguments.change)
         if arguments.memory:
             memory(bench, arguments.memory)
 
