@@ -163,31 +163,35 @@ public final class History {
     /// Records what these files are now; the others are as they were. The new state, or nil where nothing differs.
     ///
     /// Once it returns the state is durable. Throws `HistoryError`; then everything is as it was.
+    ///
+    /// - Parameters:
+    ///   - files: asked for one by one, so that their bytes needn't be in memory together.
+    ///   - count: about how many those are, where the sequence can't tell.
     public func record(
-        _ files: some Sequence<RecordedFile>, _ entry: HistoryEntry
+        _ files: some Sequence<RecordedFile>, _ entry: HistoryEntry, count: Int? = nil
     ) throws(HistoryError) -> Revision? {
-        try write(files, entry, isWhole: false)
+        try write(files, entry, count: count ?? files.underestimatedCount, isWhole: false)
     }
 
     /// Records that the workspace holds these files, and no others.
     public func recordWhole(
         _ files: some Sequence<RecordedFile>, _ entry: HistoryEntry
     ) throws(HistoryError) -> Revision? {
-        try write(files, entry, isWhole: true)
+        try write(files, entry, count: .max, isWhole: true)
     }
 
     /// So many new files are flushed one by one, more all at once.
     private static let flushedOneByOne = 16
 
     private func write(
-        _ files: some Sequence<RecordedFile>, _ entry: HistoryEntry, isWhole: Bool
+        _ files: some Sequence<RecordedFile>, _ entry: HistoryEntry, count: Int, isWhole: Bool
     ) throws(HistoryError) -> Revision? {
-        let link = try link(for: entry)
-        let repository = link.repository
+        let page = try page(for: entry)
+        let repository = page.repository
         let last = try reading { () throws(GitError) in
             try repository.head().map { id throws(GitError) in try repository.commit(id) }
         }
-        let isSmall = !isWhole && files.underestimatedCount <= Self.flushedOneByOne
+        let isSmall = page.temporary == nil && count <= Self.flushedOneByOne
         GitRepository.syncEachWrite(isSmall)
         var changes = TreeChanges()
         var ids = PathIDs()
@@ -216,6 +220,7 @@ public final class History {
         if !isSmall { try onDisk { () throws(SystemError) in try folder.syncFileSystem() } }
         GitRepository.syncEachWrite(true)
         try writing { () throws(GitError) in try repository.setHead(id) }
+        try add(page)
         return Revision(id)
     }
 
@@ -231,18 +236,28 @@ public final class History {
         }
     }
 
+    /// A repository that is written to.
+    private struct Page {
+        let name: Text
+        let repository: GitRepository
+        /// It is new, and bears another name until its first state is durable: one without is nobody's.
+        let temporary: FileName?
+    }
+
     /// The repository of this moment's quarter; a new one begins with the last state of the one before. A clock that went
     /// back changes nothing.
-    private func link(for entry: HistoryEntry) throws(HistoryError) -> Link {
+    private func page(for entry: HistoryEntry) throws(HistoryError) -> Page {
         let name = Self.linkName(entry.time)
-        if let last = links.last, name <= last.name { return last }
-        let temporary = Self.newPrefix + name.string
-        if (try? folder.status(FileName(temporary))) != nil { try? folder.removeTree(FileName(temporary)) }
-        var new: GitRepository? = try writing { () throws(GitError) in
-            try GitRepository(
-                making: folder.path + "/" + temporary, description: "states of an otask workspace\n")
+        if let last = links.last, name <= last.name {
+            return Page(name: last.name, repository: last.repository, temporary: nil)
         }
-        if let last = links.last, let commit = lastCommit, let repository = new {
+        let temporary = FileName(Self.newPrefix + name.string)
+        if (try? folder.status(temporary)) != nil { try? folder.removeTree(temporary) }
+        let repository = try writing { () throws(GitError) in
+            try GitRepository(
+                making: folder.path + "/" + temporary.shown, description: "states of an otask workspace\n")
+        }
+        if let last = links.last, let commit = lastCommit {
             GitRepository.syncEachWrite(false)
             try repository.copy(folder: commit.tree, from: last.repository)
             var beginning = entry
@@ -254,18 +269,24 @@ public final class History {
             let id = try self.commit(message, tree: commit.tree, parent: nil, in: repository)
             try writing { () throws(GitError) in try repository.setHead(id) }
         }
-        // Its folder gets another name, which an open repository wouldn't know.
-        new = nil
+        return Page(name: name, repository: repository, temporary: temporary)
+    }
+
+    /// A new repository takes its place in the chain.
+    private func add(_ page: Page) throws(HistoryError) {
+        guard let temporary = page.temporary else { return }
         try onDisk { () throws(SystemError) in
             try folder.syncFileSystem()
-            try folder.rename(FileName(temporary), to: folder, FileName(name.string))
+            try folder.rename(temporary, to: folder, FileName(page.name.string))
             try folder.sync()
         }
-        let link = Link(
-            name: name,
-            repository: try reading { () throws(GitError) in try GitRepository(path: folder.path + "/" + name.string) })
-        links.append(link)
-        return link
+        // An open repository wouldn't know its new name.
+        links.append(
+            Link(
+                name: page.name,
+                repository: try reading { () throws(GitError) in
+                    try GitRepository(path: folder.path + "/" + page.name.string)
+                }))
     }
 
     /// For the next use, without what care has dropped.

@@ -70,7 +70,9 @@ final class Recorder {
             if try begin(history, view, known) {
                 noted.recorded = unrecorded.map(\.path)
             } else {
-                _ = try history.record(files(changes, missed: &noted.missed), entry(.found))
+                let missed = Missed()
+                _ = try history.record(files(changes, missed), entry(.found), count: changes.count)
+                noted.missed = missed.files
                 noted.recorded = changes.map(\.path)
             }
             noted.head = history.head
@@ -135,13 +137,12 @@ final class Recorder {
         try recording { history throws(HistoryError) in
             // Else the next look records everything.
             guard isInStep || history.head.map({ $0.text == known }) == true else { return }
-            var missed: [UnrecordedFile] = []
             var entry = entry(kind)
             if let command { entry.command = command }
             entry.background = background || !isByHand
             entry.undoes = undoing
             recorded = try history.record(
-                files(own.filter { !$0.path.hasPrefix(".otask/") }, missed: &missed), entry)
+                files(own.filter { !$0.path.hasPrefix(".otask/") }, Missed()), entry, count: own.count)
             head = history.head
         }
         if let head {
@@ -246,21 +247,22 @@ final class Recorder {
         try body(history)
     }
 
-    /// What these files are now. One that is being saved, or can't be read, is left for a later look.
-    private func files(_ changes: [UnrecordedFile], missed: inout [UnrecordedFile]) -> [RecordedFile] {
-        var files: [RecordedFile] = []
-        for change in changes {
+    /// Files that were being saved, or couldn't be read.
+    private final class Missed { var files: [UnrecordedFile] = [] }
+
+    /// What these files are now, read one by one.
+    private func files(_ changes: [UnrecordedFile], _ missed: Missed) -> some Sequence<RecordedFile> {
+        changes.lazy.compactMap { [disk] change in
             switch disk.held(at: change.path) {
             case .bytes(let bytes):
-                files.append(
-                    RecordedFile(
-                        path: change.path, content: .bytes(bytes), id: change.newID ?? change.oldID, oldID: change.oldID
-                    ))
-            case .nothing: files.append(RecordedFile(path: change.path, content: .gone, id: nil, oldID: change.oldID))
-            case .unknown: missed.append(change)
+                return RecordedFile(
+                    path: change.path, content: .bytes(bytes), id: change.newID ?? change.oldID, oldID: change.oldID)
+            case .nothing: return RecordedFile(path: change.path, content: .gone, id: nil, oldID: change.oldID)
+            case .unknown:
+                missed.files.append(change)
+                return nil
             }
         }
-        return files
     }
 }
 

@@ -9,7 +9,17 @@ extension Engine {
     /// Gives waiting or guarded items (by their paths in the workspace) the server's state: its fields, its old name, a
     /// removed file back; a file that the server doesn't have is removed. What was done to each.
     public func discard(_ paths: [Text]) throws -> [Notice] {
-        try withHand { hand in try hand.plans(at: paths).flatMap { try hand.discard($0) } }
+        undoable(try withHand { hand in try hand.plans(at: paths).flatMap { try hand.discard($0) } })
+    }
+
+    /// The notices with the name of the state that an undo of what was just done takes back.
+    private func undoable(_ notices: [Notice]) -> [Notice] {
+        guard let state = newestState() else { return notices }
+        return notices.map { notice in
+            var notice = notice
+            if notice.undo == Notice.undoCommand { notice.undo = "\(Notice.undoCommand) \(state.short)" }
+            return notice
+        }
     }
 
     /// Refused items, and those that failed in passing, are sent again at the next run; a file whose task was deleted
@@ -35,7 +45,7 @@ extension Engine {
     /// Gives refused edits and deletions the server's state. A refused new file stays, kept here only, until it changes;
     /// with `remove` it is removed.
     public func dismiss(_ paths: [Text], remove: Bool) throws -> [Notice] {
-        try withHand { hand in
+        let notices = try withHand { hand in
             let kept = try hand.keptHere()
             let asides = try paths.compactMap { kept[$0] }.map { sighting -> Notice in
                 let path = hand.disk.taskFolder.file(of: sighting.place)
@@ -56,7 +66,13 @@ extension Engine {
                     return try hand.discard(plan, only: Set(refused.compactMap(\.field)))
                 }
         }
+        return undoable(notices)
     }
+}
+
+extension Notice {
+    /// Takes back what a command did; the state is filled in once it is recorded.
+    fileprivate static let undoCommand: Text = "otask undo"
 }
 
 extension Hand {
@@ -137,7 +153,7 @@ extension Hand {
         }
         return Notice(
             time: now, path: path, text: "the server doesn't have it: the file is in the history alone",
-            undo: "otask undo")
+            undo: Notice.undoCommand)
     }
 
     private func layDownAgain(_ plan: TaskPlan, _ path: Text) throws -> Notice {
@@ -163,7 +179,7 @@ extension Hand {
             try writer.put(known)
             try writer.unmark(plan.id, .deletedByName)
         }
-        return Notice(time: now, path: path, text: "the file is back", undo: "otask undo")
+        return Notice(time: now, path: path, text: "the file is back", undo: Notice.undoCommand)
     }
 
     /// Takes back what waits in the fields of a task's file, and its move.
@@ -180,7 +196,7 @@ extension Hand {
             let names = content.sorted().map(\.name.string).joined(separator: ", ")
             notices.append(
                 Notice(
-                    time: now, path: path, text: "\(Text(names)): as on the server again", undo: "otask undo"))
+                    time: now, path: path, text: "\(Text(names)): as on the server again", undo: Notice.undoCommand))
         }
         if chosen.contains(.path), let place = row.path, place != task.place {
             let target = disk.taskFolder.file(of: place)
@@ -200,7 +216,7 @@ extension Hand {
                 throw PathProblem(.failed, target, "another file is there now: move it away first")
             }
             notices.append(
-                Notice(time: now, path: target, text: "moved back from \(path)", undo: "otask undo"))
+                Notice(time: now, path: target, text: "moved back from \(path)", undo: Notice.undoCommand))
         }
         return notices
     }

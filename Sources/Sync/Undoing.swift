@@ -56,18 +56,12 @@ extension Engine {
     ///
     /// Throws `RunFailure` where there is nothing to take back, `HistoryError`, `PathProblem`.
     public func undo(_ choice: UndoChoice, allowedDeletions: Int? = nil, dryRun: Bool = false) throws -> UndoReport {
-        if dryRun {
-            let history = try openHistory()
-            return try reading(all: true) { _, view in
-                let undoing = Undoing(history: history, disk: disk, view: view)
-                let (operation, steps) = try undoing.plan(choice)
-                return UndoReport(operation: operation, steps: steps, revision: nil)
-            }
-        }
-        let before = try historyHead()
+        let before = newestState()
         var report = try withHand { hand in
             let undoing = Undoing(history: try hand.recorder.history(), disk: disk, view: hand.view)
+            // What was edited since the last run is recorded by now, also for a plan: it may be what is to be taken back.
             let (operation, steps) = try undoing.plan(choice)
+            if dryRun { return UndoReport(operation: operation, steps: steps, revision: nil) }
             hand.recorder.undoing = operation.revision
             let deleted = steps.filter { $0.action == .remove }.compactMap(\.id)
             if let allowedDeletions {
@@ -84,12 +78,13 @@ extension Engine {
             }
             return UndoReport(operation: operation, steps: try hand.takeBack(steps), revision: nil)
         }
-        let after = try historyHead()
-        if after != before { report.revision = after }
+        let after = newestState()
+        if !dryRun, after != before { report.revision = after }
         return report
     }
 
-    private func historyHead() throws -> Revision? { History.openReadOnly(at: historyPath)?.head }
+    /// What the history recorded last; nil where nothing was.
+    public func newestState() -> Revision? { History.openReadOnly(at: historyPath)?.head }
 
     var historyPath: String { root.string + "/.otask/history" }
 

@@ -232,7 +232,7 @@ private func twoDevices() async throws -> Shell {
         let text = try shell.read("laptop/tasks/buy-milk.md")
         let deleted = await shell("delete", "milk", in: "laptop")
         #expect(deleted.output == "deleted tasks/buy-milk.md\n")
-        #expect(deleted.errors.contains("\"otask undo\" brings back what was deleted"))
+        #expect(deleted.errors.contains("\" brings back what was deleted"))
         #expect(!shell.has("laptop/tasks/buy-milk.md"))
         #expect(await shell("changes", "discard", "tasks/buy-milk.md", in: "laptop").code == 0)
         #expect(try shell.read("laptop/tasks/buy-milk.md") == text)

@@ -249,6 +249,19 @@ struct HistoryTests {
         try scratch.expectSound()
     }
 
+    @Test func `a history whose first state could not be written has not begun`() throws {
+        let scratch = try Scratch()
+        // A name that git refuses ends the writing in its middle.
+        #expect(throws: HistoryError.self) {
+            try scratch.open().record([.init("a.md", "1"), .init("x/../b.md", "2")], scratch.entry())
+        }
+        #expect(try scratch.repositories() == [])
+        let (history, opening) = try History.open(at: scratch.path, now: scratch.now)
+        #expect(opening == .begun)
+        #expect(try history.record([.init("a.md", "1")], scratch.entry()) != nil)
+        try scratch.expectSound()
+    }
+
     @Test func `many loose objects become a pack, and everything is still there`() throws {
         let scratch = try Scratch()
         let history = try scratch.open()
@@ -366,7 +379,7 @@ private final class Scratch {
     }
 
     func repositories() throws -> [String] {
-        try OpenFolder(path: path).entries().compactMap(\.name.string).filter { $0.hasSuffix(".git") }.sorted()
+        try OpenFolder(path: path).entries().compactMap(\.name.string).filter { $0.hasPrefix("2") }.sorted()
     }
 
     func keptAside() throws -> Bool {

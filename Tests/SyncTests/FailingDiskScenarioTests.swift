@@ -1,3 +1,4 @@
+import Libraries
 import Model
 import Testing
 import Workspace
@@ -121,5 +122,34 @@ struct FailingDiskScenarioTests {
         try await pair.settle()
         #expect(try pair.a.notes("one") == "w3")
         #expect(try pair.b.notes("two") == "w4")
+    }
+
+    @Test func `a disk that takes half a minute for each step only takes longer, and what is saved meanwhile stays`()
+        async throws
+    {
+        let files = Dictionary(uniqueKeysWithValues: (0..<6).map { ("t\($0)", "# Task \($0)\n\nfirst\n\nmiddle\n") })
+        let pair = try await Pair(files)
+        let (a, b, clock) = (pair.a, pair.b, pair.world.clock)
+        for number in 0..<5 { b.replace("t\(number)", "first", "theirs") }
+        b.move("t5", "slow/t5")
+        try await b.sync()
+        let saved = Mutex(false)
+        a.meanwhile { effect in
+            clock.advance(30)
+            guard case .exchange = effect,
+                saved.withLock({ was in
+                    defer { was = true }; return !was
+                })
+            else { return }
+            // Others write while it waits.
+            for number in 0..<5 { a.write("t\(number)", (a.read("t\(number)") ?? "") + "\nmine \(number)\n") }
+        }
+        try await a.sync()
+        a.meanwhile(nil)
+        try await pair.settle(3)
+        for number in 0..<5 {
+            for words in ["theirs", "mine \(number)"] { #expect(b.keeps(words) && a.keeps(words), "\(words)") }
+        }
+        #expect(a.own.contains("slow/t5"))
     }
 }

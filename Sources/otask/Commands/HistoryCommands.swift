@@ -204,6 +204,11 @@ extension Invocation {
 
     // MARK: What other commands show of the past
 
+    /// The exact command that takes back what was just done.
+    func sayUndo(_ workspace: OpenWorkspace, _ what: String) {
+        if let state = workspace.engine.newestState() { say("  \"otask undo \(state.short)\" \(what)") }
+    }
+
     /// `diff` without `--server`.
     func diffStates() throws -> ExitCode {
         let workspace = try workspace()

@@ -89,7 +89,7 @@ extension Command {
             try workspace.engine.delete(try invocation.tasks(workspace.engine)) {
                 invocation.print("deleted \(workspace.paths($0.path))")
             }
-            invocation.say("  \"otask undo\" brings back what was deleted, also once it was pushed")
+            invocation.sayUndo(workspace, "brings back what was deleted, also once it was pushed")
             return .done
         })
 }
@@ -162,7 +162,7 @@ extension Invocation {
             return .done
         }
         try tick(try workspace.engine.tasks().filter { !$0.done }, done: true, workspace)
-        say("  \"otask undo\" takes it back")
+        sayUndo(workspace, "takes it back, also once it was pushed")
         return show(try await workspace.engine.run(.push, RunOptions()), workspace.paths)
     }
 
