@@ -19,11 +19,10 @@ extension Journal {
         create table known (
             id text primary key, place text, is_moved integer not null, inode integer, birth integer, clean blob,
             modified integer, has_id_line integer not null,
-            has_base integer not null, settled integer not null, done integer not null, frozen text, base text,
-            unagreed text,
+            has_base integer not null, settled integer not null, frozen text, base text, unagreed text,
             before_id text, before_id_since integer, before_pull text, before_pull_since integer);
         create index known_outline on known
-            (id, place, inode, birth, clean, modified, has_id_line, settled, done);
+            (id, place, is_moved, inode, birth, clean, modified, has_id_line, has_base, settled, frozen);
 
         create table files (
             path text primary key, size integer not null, modified integer not null, changed integer not null,
@@ -63,6 +62,11 @@ extension Journal {
         create table recent_deletions (at integer not null, kind text not null, count integer not null);
         """,
         """
+        alter table known add column done integer not null default 0;
+        update known set done = coalesce(json_extract(base, '$.done'), 0) where base is not null;
+        drop index known_outline;
+        create index known_outline on known (id, place, inode, birth, clean, modified, has_id_line, settled, done);
+
         create table unrecorded (path text primary key, own integer not null, old_id text, new_id text) without rowid;
         """,
     ]

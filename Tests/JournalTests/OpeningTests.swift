@@ -125,6 +125,27 @@ struct OpeningTests {
         }
     }
 
+    @Test func `a journal of the first version is brought up to date with what it knows`() throws {
+        try withPath { path in
+            do {
+                _ = try Journal.open(path: path, now: now, schema: Array(Journal.schema.prefix(1)))
+                let database = try SQLite(path: path.string)
+                for (number, done) in [(1, "false"), (2, "true")] {
+                    try database.execute(
+                        """
+                        insert into known (id, place, is_moved, has_id_line, has_base, settled, base, unagreed) values \
+                        ('\(id(number))', 'task \(number)', 0, 1, 1, 1, '{"done":\(done)}', '[]')
+                        """)
+                }
+            }
+            let (journal, opening) = try Journal.open(path: path, now: now)
+            #expect(opening == .opened)
+            #expect(try journal.knownTasks().count == 2)
+            #expect(try journal.database.query("select done from known order by id").map { $0[0] } == [0, 1])
+            #expect(try journal.settledFiles(idsInFiles: true).others.sorted() == [id(1), id(2)])
+        }
+    }
+
     @Test func `a step that fails leaves the journal at the step before`() throws {
         try withPath { path in
             let failing = [Self.twoSteps[0], "create table second (a); insert into nowhere values (1)"]
