@@ -15,7 +15,7 @@ STRICT := -Xswiftc -warnings-as-errors
 SOURCES := $(shell find Sources template Package.swift -type f)
 
 APT_PACKAGES := pkg-config libyaml-dev libcmark-dev libgit2-dev libsqlite3-dev libutf8proc-dev libssl-dev \
-	libcurl4-openssl-dev
+	libcurl4-openssl-dev zlib1g-dev
 BREW_PACKAGES := pkg-config libyaml cmark libgit2 sqlite utf8proc openssl@3 curl
 # What the tests need besides. They start a server of their own; the one that Debian's package starts isn't used.
 TEST_APT_PACKAGES := libpq-dev postgresql postgresql-pgtap git

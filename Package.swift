@@ -25,7 +25,7 @@ let package = Package(
         .target(
             name: "Libraries",
             dependencies: [
-                "CYAML", "CCmark", "CGit2", "CSQLite", "CUTF8Proc", "CCrypto", "CCurl", "CSystem", "CTemplate",
+                "CYAML", "CCmark", "CGit2", "CZlib", "CSQLite", "CUTF8Proc", "CCrypto", "CCurl", "CSystem", "CTemplate",
             ]),
 
         .target(
@@ -41,6 +41,8 @@ let package = Package(
         .systemLibrary(
             name: "CCmark", path: "Sources/CLibraries/CCmark", pkgConfig: "libcmark",
             providers: [.apt(["libcmark-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CSQLite", path: "Sources/CLibraries/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),

@@ -32,6 +32,11 @@ public struct GitError: Error, Hashable, Sendable {
     /// An object or a reference isn't there.
     public let isMissing: Bool
 
+    init(message: String, isMissing: Bool) {
+        self.message = message
+        self.isMissing = isMissing
+    }
+
     fileprivate static func last(_ code: Int32) -> GitError {
         let message = git_error_last().flatMap { $0.pointee.message.map { String(cString: $0) } }
         return GitError(message: message ?? "libgit2 failed with \(code)", isMissing: code == GIT_ENOTFOUND.rawValue)
@@ -44,6 +49,7 @@ public struct GitError: Error, Hashable, Sendable {
 ///
 /// Use one from one task at a time.
 public final class GitRepository {
+    let path: String
     private let repository: OpaquePointer
     private let objects: OpaquePointer
 
@@ -72,11 +78,13 @@ public final class GitRepository {
 
     /// Opens the repository in this folder, and looks in no other.
     public init(path: String) throws(GitError) {
+        self.path = path
         (repository, objects) = try Self.open { git_repository_open_bare(&$0, path) }
     }
 
     /// Makes a repository in a new folder.
     public init(making path: String, description: String) throws(GitError) {
+        self.path = path
         _ = git
         otask_git_forget_configuration()
         var options = git_repository_init_options()
@@ -151,12 +159,14 @@ public final class GitRepository {
         try GitError.check(git_signature_new(&signature, author, email, time, 0))
         defer { git_signature_free(signature) }
         var treeObject: OpaquePointer?
+        try check(tree)
         try GitError.check(tree.with { git_tree_lookup(&treeObject, repository, $0) })
         defer { git_tree_free(treeObject) }
         var parents: [OpaquePointer?] = []
         defer { for parent in parents { git_commit_free(parent) } }
         if let parent {
             var object: OpaquePointer?
+            try check(parent)
             try GitError.check(parent.with { git_commit_lookup(&object, repository, $0) })
             parents.append(object)
         }
@@ -168,6 +178,7 @@ public final class GitRepository {
     }
 
     public func commit(_ id: GitID) throws(GitError) -> Commit {
+        try check(id)
         var object: OpaquePointer?
         try GitError.check(id.with { git_commit_lookup(&object, repository, $0) })
         defer { git_commit_free(object) }
@@ -181,6 +192,7 @@ public final class GitRepository {
 
     /// The entries of a folder, by their names' bytes.
     public func entries(of tree: GitID) throws(GitError) -> [(name: String, entry: Entry)] {
+        try check(tree)
         var object: OpaquePointer?
         try GitError.check(tree.with { git_tree_lookup(&object, repository, $0) })
         defer { git_tree_free(object) }
@@ -225,12 +237,19 @@ public final class GitRepository {
 
     private func write(_ bytes: [UInt8], _ type: git_object_t) throws(GitError) -> GitID {
         var id = git_oid()
-        let code = bytes.withUnsafeBytes { git_odb_write(&id, objects, $0.baseAddress, $0.count, type) }
-        try GitError.check(code)
+        try GitError.check(bytes.withUnsafeBytes { git_odb_hash(&id, $0.baseAddress, $0.count, type) })
+        // One that is there is not written again, unless it is damaged.
+        if has(GitID(id)) {
+            if (try? check(GitID(id))) != nil { return GitID(id) }
+            removeLoose(GitID(id))
+        }
+        try GitError.check(
+            bytes.withUnsafeBytes { git_odb_write(&id, objects, $0.baseAddress, $0.count, type) })
         return GitID(id)
     }
 
     private func object(_ id: GitID) throws(GitError) -> (bytes: [UInt8], type: git_object_t) {
+        try check(id)
         var object: OpaquePointer?
         try GitError.check(id.with { git_odb_read(&object, objects, $0) })
         defer { git_odb_object_free(object) }
@@ -245,7 +264,10 @@ public final class GitRepository {
         var builder: OpaquePointer?
         try GitError.check(git_packbuilder_new(&builder, repository))
         defer { git_packbuilder_free(builder) }
-        for id in ids { try GitError.check(id.with { git_packbuilder_insert(builder, $0, nil) }) }
+        for id in ids {
+            try check(id)
+            try GitError.check(id.with { git_packbuilder_insert(builder, $0, nil) })
+        }
         try GitError.check(git_packbuilder_write(builder, nil, 0, nil, nil))
     }
 }

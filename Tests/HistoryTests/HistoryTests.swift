@@ -213,7 +213,9 @@ struct HistoryTests {
 
     // MARK: Trouble
 
-    @Test(arguments: ["HEAD", "objects", "refs/heads/main", "everything", "a file in its place"])
+    @Test(arguments: [
+        "HEAD", "objects", "objects cut short", "refs/heads/main", "everything", "a file in its place",
+    ])
     func `a damaged history is kept aside, and a new one begins`(_ what: String) throws {
         let scratch = try Scratch()
         var history: History? = try scratch.open()
@@ -230,6 +232,23 @@ struct HistoryTests {
         let state = try #require(try again.record([.init("x/a", "1")], scratch.entry()))
         #expect(try again.text("x/a", state) == "1")
         #expect(try scratch.keptAside())
+    }
+
+    @Test func `a damaged file deep in it is met where it is needed, and doesn't hang`() throws {
+        let scratch = try Scratch()
+        let history = try scratch.open()
+        let state = try #require(try history.record([.init("x/y/a.md", "one"), .init("b.md", "b")], scratch.entry()))
+        let content = try #require(try history.content(of: "x/y/a.md", at: state))
+        let name = content.id.description
+        let file = scratch.path + "/2026-q4.git/objects/\(name.prefix(2))/\(name.dropFirst(2))"
+        _ = try ChildProcess(["sh", "-c", "chmod +w \(file); head -c -4 \(file) > \(file).cut; mv \(file).cut \(file)"])
+            .wait()
+        #expect(throws: HistoryError.self) { try history.bytes(content) }
+        #expect(try history.text("b.md", state) == "b")
+        #expect(try history.record([.init("b.md", "c")], scratch.entry()) != nil)
+        // The same text recorded again mends it.
+        _ = try history.record([.init("c.md", "one")], scratch.entry())
+        #expect(try history.text("x/y/a.md", state) == "one")
     }
 
     @Test func `what a stopped process left is in nobody's way`() throws {
@@ -417,6 +436,9 @@ private final class Scratch {
         case "a file in its place":
             _ = try ChildProcess(["rm", "-rf", path]).wait()
             _ = try OpenFolder(path: folder).create("history")
+        case "objects cut short":
+            let cut = "for f in \(repository)/objects/??/*; do chmod +w $f; head -c -8 $f > $f.cut; mv $f.cut $f; done"
+            _ = try ChildProcess(["sh", "-c", cut]).wait()
         case "objects":
             _ = try ChildProcess(["sh", "-c", "for f in \(repository)/objects/??/*; do chmod +w $f; : > $f; done"])
                 .wait()

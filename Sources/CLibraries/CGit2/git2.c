@@ -27,6 +27,8 @@
     each(const void *, git_odb_object_data, (git_odb_object * object), (object), NULL)                                 \
     each(size_t, git_odb_object_size, (git_odb_object * object), (object), 0)                                          \
     each(git_object_t, git_odb_object_type, (git_odb_object * object), (object), GIT_OBJECT_INVALID)                   \
+    each(int, git_odb_hash, (git_oid * out, const void *data, size_t len, git_object_t type), (out, data, len, type),  \
+         -1)                                                                                                           \
     each(int, git_odb_exists, (git_odb * db, const git_oid *id), (db, id), 0)                                          \
     each(int, git_odb_write, (git_oid * out, git_odb *odb, const void *data, size_t len, git_object_t type),           \
          (out, odb, data, len, type), -1)                                                                              \
@@ -154,7 +156,8 @@ int otask_git_forget_configuration(void) {
     if (otask_git_load()) return -1;
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++)
         if (git.git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") != 0) return -1;
-    return 0;
+    // Else each entry of a folder that is written would be looked up.
+    return git.git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 0);
 }
 
 int otask_git_sync_each_write(int isOn) {

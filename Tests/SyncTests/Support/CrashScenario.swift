@@ -1,5 +1,7 @@
+import Journal
 import Model
 import Testing
+import Workspace
 
 @testable import Sync
 
@@ -43,7 +45,9 @@ extension CrashScenario {
         let device = try await begin()
         let written = try await marks(device)
         let before = device.effectsSeen.withLock { $0 }
+        device.meanwhile { try device.expectRecorded(before: $0) }
         try await act(device)
+        device.meanwhile(nil)
         let effects = device.effectsSeen.withLock { $0 } - before
         return (effects, try await end(device, ""), written)
     }
@@ -136,6 +140,28 @@ extension CrashScenario {
 }
 
 extension Device {
+    /// History first: what a file holds that is about to be overwritten, moved or removed is in the history, but for what
+    /// otask itself has just written.
+    func expectRecorded(before effect: Effect) throws {
+        let path: Text
+        switch effect {
+        case .exchange(let target), .remove(let target): path = target
+        case .move(let from, _): path = from
+        default: return
+        }
+        guard path.hasPrefix("tasks/"), !path.lastComponent.hasPrefix(".otask"),
+            let bytes = Shell.read(root + "/" + path.string)
+        else { return }
+        let journal = try Journal.openReadOnly(path: Text(root + "/.otask/journal.sqlite"))
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What otask wrote has the digest that it noted.
+        let written = try journal.cachedFiles()[Text(String(path.string.dropFirst(6)))]?.digest
+        let isOwn =
+            try written == Digest(of: bytes)
+            && journal.unrecorded().contains { $0.path == path && $0.origin == .own }
+        #expect(try isOwn || recorded().contains(text), "\(effect): \(text)")
+    }
+
     /// The live rows of the server.
     func rows() async throws -> [TaskRow] {
         let page = try await engine().surroundings.connect(nil).service.pullChanges(since: 0, maxRows: 1000)

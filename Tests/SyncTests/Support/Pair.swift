@@ -95,8 +95,14 @@ extension Device {
 
     /// What all files in the workspace hold, those too that are kept in `.otask/`, and all that the history ever recorded.
     func texts() throws -> [String] {
-        var texts = Shell.files(below: root).filter { !$0.contains("journal.sqlite") && !$0.contains(".otask/history/") }
+        let texts = Shell.files(below: root).filter { !$0.contains("journal.sqlite") && !$0.contains(".otask/history/") }
             .map { String(decoding: Shell.read(root + "/" + $0) ?? [], as: UTF8.self) }
+        return try texts + recorded()
+    }
+
+    /// All that the history ever recorded.
+    func recorded() throws -> [String] {
+        var texts: [String] = []
         guard let history = History.openReadOnly(at: root + "/.otask/history") else { return texts }
         try history.forEachOperation { operation in
             for content in try history.changes(of: operation.revision).compactMap(\.new) {
