@@ -40,58 +40,6 @@ extension Journal {
         return Dictionary(uniqueKeysWithValues: entries.map { ($0.path, $0.file) })
     }
 
-    /// The stat cache, with the files of settled tasks marked in it, and the tasks that are not settled. No text of a task is
-    /// read for it.
-    ///
-    /// - Parameter idsInFiles: a file that lacks its id line isn't settled: it is to be written there.
-    public func settledFiles(idsInFiles: Bool) throws -> (files: SettledFiles, others: [ItemID]) {
-        try wrapped {
-            var files = SettledFiles()
-            var (place, id, digest) = ([UInt8](), [UInt8](), [UInt8]())
-            let damage = { (table: String) in UnreadableRow(reason: Text("a row of \(table) can't be read")) }
-            func item(_ bytes: [UInt8]) throws -> ItemID {
-                guard let id = ItemID(String(decoding: bytes, as: UTF8.self)) else { throw damage("known") }
-                return id
-            }
-            try database.forEach("select path, digest, size, modified, changed, inode, birth, recorded from files") {
-                row in
-                guard row.read(0, into: &place), row.read(1, into: &digest), let size = row.integer(2),
-                    let modified = row.integer(3), let changed = row.integer(4), let inode = row.integer(5),
-                    let recorded = row.integer(7)
-                else { throw damage("files") }
-                files.add(
-                    path: place,
-                    stamp: FileStamp(
-                        size: size, modified: modified, changed: changed, inode: UInt64(bitPattern: inode),
-                        birth: row.integer(6)),
-                    recorded: Instant(nanoseconds: recorded), digest: digest)
-            }
-            var others: [ItemID] = []
-            try database.forEach(
-                """
-                select id, place, clean, inode, birth, modified, has_id_line, settled, done \
-                from known indexed by known_outline
-                """
-            ) { row in
-                guard row.read(0, into: &id), id.count == 36 else { throw damage("known") }
-                guard row.read(1, into: &place) else { return others.append(try item(id)) }
-                var isSettled = row.integer(7) == 1 && (row.integer(6) == 1 || !idsInFiles)
-                if isSettled, row.read(2, into: &digest), let inode = row.integer(3), let birth = row.integer(4) {
-                    isSettled = files.settle(
-                        place: place, id: id, digest: digest,
-                        identity: FileIdentity(inode: UInt64(bitPattern: inode), birth: birth),
-                        modified: row.integer(5), isDone: row.integer(8) == 1)
-                } else {
-                    isSettled = false
-                }
-                if isSettled { return }
-                others.append(try item(id))
-                files.contest(place: place)
-            }
-            return (files, others)
-        }
-    }
-
     public func conflicts() throws -> [ItemID: ConflictRecord] { try byID(all(), \.id) }
 
     /// The items of which a conflict, a refusal, a later try or a record in flight is kept.

@@ -55,7 +55,8 @@ extension Journal {
     public func unreadableTasks() throws -> [ItemID: RowError] {
         try wrapped {
             var errors: [ItemID: RowError] = [:]
-            let rows = try database.query("select id, row from remote where kind = 'tasks' and readable = 0")
+            let rows = try database.query(
+                "select id, row from remote indexed by remote_unreadable where kind = 'tasks' and readable = 0")
             for row in rows {
                 guard let id = row[0].id else { continue }
                 let json = try Self.json(of: row[1])

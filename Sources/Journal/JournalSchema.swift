@@ -69,5 +69,18 @@ extension Journal {
 
         create table unrecorded (path text primary key, own integer not null, old_id text, new_id text) without rowid;
         """,
+        // What `settledFiles` reads, in one piece. It is made of `files` and `known`, and gone with any change of them.
+        """
+        create index remote_unreadable on remote (id) where kind = 'tasks' and readable = 0;
+        create table outline (ids_in_files integer primary key, files blob not null, others blob not null);
+        create trigger outline_files_insert after insert on files begin delete from outline; end;
+        create trigger outline_files_update after update on files begin delete from outline; end;
+        create trigger outline_files_delete after delete on files begin delete from outline; end;
+        create trigger outline_known_insert after insert on known begin delete from outline; end;
+        create trigger outline_known_update
+            after update of id, place, clean, inode, birth, modified, has_id_line, settled, done on known
+            begin delete from outline; end;
+        create trigger outline_known_delete after delete on known begin delete from outline; end;
+        """,
     ]
 }

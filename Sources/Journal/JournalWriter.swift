@@ -76,7 +76,7 @@ public struct JournalWriter: ~Copyable {
 
     /// Every table but `meta`.
     static let contents = [
-        "facts", "remote", "known", "files", "conflicts", "refusals", "later", "in_flight", "notices",
+        "facts", "remote", "known", "files", "outline", "conflicts", "refusals", "later", "in_flight", "notices",
         "former_places", "pending_writes", "moves", "displaced", "marks", "kept_here", "recent_deletions",
         "unrecorded",
     ]

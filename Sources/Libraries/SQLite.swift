@@ -84,6 +84,23 @@ public final class SQLite: @unchecked Sendable {
         while try step(statement, sql) { try body(SQLiteRow(statement: statement)) }
     }
 
+    /// The bytes of one text or blob, read into an array at once: of a large one nothing is held twice. The row is there.
+    public func bytes(of column: String, in table: String, row: Int64) throws(SQLiteError) -> [UInt8] {
+        var blob: OpaquePointer?
+        let code = sqlite3_blob_open(handle, "main", table, column, row, 0, &blob)
+        defer { sqlite3_blob_close(blob) }
+        let name = "\(table).\(column)"
+        guard code == SQLITE_OK else { throw error(code, name) }
+        let count = sqlite3_blob_bytes(blob)
+        var read = SQLITE_OK
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+            if count > 0 { read = sqlite3_blob_read(blob, buffer.baseAddress, count, 0) }
+            initialized = read == SQLITE_OK ? Int(count) : 0
+        }
+        guard read == SQLITE_OK else { throw error(read, name) }
+        return bytes
+    }
+
     /// Goes to the next row; false: there is none.
     private func step(_ statement: OpaquePointer, _ sql: String) throws(SQLiteError) -> Bool {
         let code = sqlite3_step(statement)

@@ -118,6 +118,7 @@ public final class Engine {
                 default: break
                 }
             }
+            try writer.keepOutline(idsInFiles: disk.idsInFiles)
         }
     }
 

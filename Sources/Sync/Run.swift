@@ -106,6 +106,7 @@ final class Run {
                 $0.lastError = nil
                 if feedIsComplete { $0.firstSyncDone = true }
             }
+            try writer.keepOutline(idsInFiles: disk.idsInFiles)
         }
         if readOnly {
             throw RunFailure(
