@@ -12,8 +12,8 @@
 /// `git_error_last` says this.
 const char *otask_git_load(void);
 
-/// Empties the configuration search paths in this process, and lets folders be written without a look at what is in them.
-/// Swift can't call git_libgit2_opts, which is variadic.
+/// Empties the configuration search paths in this process, reads repositories of any owner, and lets folders be written
+/// without a look at what is in them. Swift can't call git_libgit2_opts, which is variadic.
 int otask_git_forget_configuration(void);
 
 /// Whether each object and reference is flushed to the disk as it is written, in this process.
