@@ -95,8 +95,10 @@ extension Device {
 
     /// What all files in the workspace hold, those too that are kept in `.otask/`, and all that the history ever recorded.
     func texts() throws -> [String] {
-        let texts = Shell.files(below: root).filter { !$0.contains("journal.sqlite") && !$0.contains(".otask/history/") }
-            .map { String(decoding: Shell.read(root + "/" + $0) ?? [], as: UTF8.self) }
+        let texts = Shell.files(below: root).filter {
+            !$0.contains("journal.sqlite") && !$0.contains(".otask/history/")
+        }
+        .map { String(decoding: Shell.read(root + "/" + $0) ?? [], as: UTF8.self) }
         return try texts + recorded()
     }
 
