@@ -220,7 +220,7 @@ extension Engine {
             // Wherever the task lies by now.
             let target = task.map { hand.disk.taskFolder.file(of: $0.place) } ?? path
             switch disk.held(at: target) {
-            case .unknown:
+            case .unknown, .beyond:
                 throw PathProblem(.unreadable, target, "can't be read, or is being saved right now; try again")
             case .nothing: return try hand.bringBack(bytes, to: target, id: owner)
             case .bytes(let now):

@@ -58,23 +58,22 @@ final class Recorder {
         if !own.isEmpty, !isAtWork { try wrote(.server, command: "an earlier run", isByHand: false) }
         // What this run wrote is recorded at its end.
         changes.removeAll { own.contains($0.path) }
-        changes += unrecorded.filter { file in
-            file.origin == .found && !changes.contains { $0.path == file.path }
-        }
+        let paths = Set(changes.map(\.path))
+        changes += unrecorded.filter { $0.origin == .found && !paths.contains($0.path) }
         isAtWork = true
         if changes.isEmpty { return Noted() }
         var noted = Noted()
         let known = try journal.fact(Self.headKey)
         try recording { history throws(HistoryError) in
+            let missed = Missed()
             noted = Noted()
-            if try begin(history, view, known) {
+            if try begin(history, view, known, missed) {
                 noted.recorded = unrecorded.map(\.path)
             } else {
-                let missed = Missed()
                 _ = try history.record(files(changes, missed), entry(.found), count: changes.count)
-                noted.missed = missed.files
                 noted.recorded = changes.map(\.path)
             }
+            noted.missed = missed.files
             noted.head = history.head
         }
         if failure != nil { noted = Noted(missed: changes) }
@@ -88,36 +87,40 @@ final class Recorder {
 
     /// Whether files may be overwritten, moved and removed: what they hold is in the history.
     func isReady(_ view: View) throws -> Bool {
-        if opened == nil {
-            var head: Revision?
+        if !isInStep, failure == nil {
+            var noted = Noted()
             let known = try journal.fact(Self.headKey)
             try recording { history throws(HistoryError) in
-                _ = try begin(history, view, known)
-                head = history.head
+                let missed = Missed()
+                _ = try begin(history, view, known, missed)
+                noted = Noted(head: history.head, missed: missed.files)
             }
-            if failure == nil, let head, known != head.text {
-                try journal.commit { writer in try writer.put(fact: head.text, for: Self.headKey) }
+            if failure == nil, let head = noted.head, known != head.text {
+                try journal.commit { writer in try noted.put(writer) }
             }
         }
         return failure == nil
     }
 
     /// Records the whole state where history and journal aren't in step; true where that was needed.
-    private func begin(_ history: History, _ view: View, _ known: Text?) throws(HistoryError) -> Bool {
-        if isInStep || history.head.map({ $0.text == known }) == true {
+    private func begin(
+        _ history: History, _ view: View, _ known: Text?, _ missed: Missed
+    ) throws(HistoryError) -> Bool {
+        if isInStep(history, known) {
             isInStep = true
             return false
         }
         let ids = view.idsByPath(in: disk.taskFolder)
         var paths = view.snapshot.files.map { disk.taskFolder.inWorkspace($0.path) }
         view.settled.forEach { _, path, _ in paths.append(disk.taskFolder.inWorkspace(path)) }
-        _ = try history.recordWhole(
-            paths.lazy.compactMap { [disk] path in
-                guard case .bytes(let bytes) = disk.held(at: path) else { return nil }
-                return RecordedFile(path: path, content: .bytes(bytes), id: ids[path])
-            }, entry(.found))
+        let all = paths.map { UnrecordedFile(path: $0, origin: .found, newID: ids[$0]) }
+        _ = try history.recordWhole(files(all, missed), entry(.found))
         isInStep = true
         return true
+    }
+
+    private func isInStep(_ history: History, _ known: Text?) -> Bool {
+        isInStep || history.head.map { $0.text == known } == true
     }
 
     // MARK: What otask did
@@ -133,22 +136,25 @@ final class Recorder {
         if own.isEmpty { return nil }
         var recorded: Revision?
         var head: Revision?
+        let missed = Missed()
         let known = try journal.fact(Self.headKey)
         try recording { history throws(HistoryError) in
             // Else the next look records everything.
-            guard isInStep || history.head.map({ $0.text == known }) == true else { return }
+            guard isInStep(history, known) else { return }
             var entry = entry(kind)
             if let command { entry.command = command }
             entry.background = background || !isByHand
             entry.undoes = undoing
             recorded = try history.record(
-                files(own.filter { !$0.path.hasPrefix(".otask/") }, Missed()), entry, count: own.count)
+                files(own.filter { !$0.path.hasPrefix(".otask/") }, missed), entry, count: own.count)
             head = history.head
         }
         if let head {
             try journal.commit { writer in
                 try writer.put(fact: head.text, for: Self.headKey)
-                for file in own { try writer.removeUnrecorded(file.path) }
+                // What is being saved right now is left for the next run.
+                let missed = Set(missed.files.map(\.path))
+                for file in own where !missed.contains(file.path) { try writer.removeUnrecorded(file.path) }
             }
         }
         return recorded
@@ -169,15 +175,18 @@ final class Recorder {
 
     /// Records bytes that stood at a path for a moment: a save that came between two effects.
     func keep(_ bytes: [UInt8], at path: Text, id: ItemID?) throws {
+        let known = try journal.fact(Self.headKey)
+        var head: Revision?
         try recording { history throws(HistoryError) in
+            // A history that isn't in step stays so: the next look records everything.
+            let wasInStep = isInStep(history, known)
             _ = try history.record([RecordedFile(path: path, content: .bytes(bytes), id: id, oldID: id)], entry(.found))
+            head = wasInStep ? history.head : nil
         }
         if let failure { throw PathProblem(.failed, ".otask/history", failure) }
-        if let head = opened?.head {
-            try journal.commit { writer in
-                try writer.put(fact: head.text, for: Self.headKey)
-                try writer.putUnrecorded(path, .own, leaving: id)
-            }
+        try journal.commit { writer in
+            if let head { try writer.put(fact: head.text, for: Self.headKey) }
+            try writer.putUnrecorded(path, .own, leaving: id)
         }
     }
 
@@ -261,6 +270,7 @@ final class Recorder {
             case .unknown:
                 missed.files.append(change)
                 return nil
+            case .beyond: return nil
             }
         }
     }
@@ -271,8 +281,10 @@ extension Disk {
     enum Held {
         case bytes([UInt8])
         case nothing
-        /// It is being saved, can't be read, is too large to be a task's, or no file.
+        /// It is being saved, or can't be read.
         case unknown
+        /// It is no file, or too large to be a task's: otask never writes to it.
+        case beyond
     }
 
     func held(at path: Text) -> Held {
@@ -280,7 +292,7 @@ extension Disk {
             let folder = try root.folder(at: path.parent.string)
             let name = FileName(path.lastComponent.string)
             guard let status = try folder.status(name) else { return .nothing }
-            guard status.kind == .file, status.size <= taskFolder.scanned.keptBytes else { return .unknown }
+            guard status.kind == .file, status.size <= taskFolder.scanned.keptBytes else { return .beyond }
             let file = try folder.open(name)
             let before = try file.status()
             let bytes = try file.read()

@@ -168,7 +168,8 @@ struct Undoing {
         switch disk.held(at: path) {
         case .nothing: return nil
         case .bytes(let bytes): return Current(path: path, bytes: bytes, id: task?.id ?? change.id, task: task)
-        case .unknown: throw PathProblem(.unreadable, path, "can't be read, or is being saved right now; try again")
+        case .unknown, .beyond:
+            throw PathProblem(.unreadable, path, "can't be read, or is being saved right now; try again")
         }
     }
 

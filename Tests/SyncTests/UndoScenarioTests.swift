@@ -309,6 +309,30 @@ struct HistoryFirstScenarioTests {
         #expect(try history.files(at: found.revision).count == 1 + Pair.others.count)
     }
 
+    @Test func `a save that is kept in a history that begins anew doesn't pass for the whole state`() async throws {
+        let pair = try await Pair(["one": "# One\n", "two": "# Two\n"])
+        let engine = try pair.a.engine()
+        Shell.remove(pair.a.root + "/.otask/history")
+        let recorder = Recorder(
+            journal: try engine.openJournal(), disk: engine.disk, surroundings: engine.surroundings, background: false)
+        try recorder.keep(Array("# A save\n".utf8), at: "tasks/one.md", id: nil)
+        #expect(try recorder.isReady(engine.view().view))
+        let history = try engine.openHistory()
+        #expect(try history.files(at: #require(history.head)).count == 2 + Pair.others.count)
+        #expect(try pair.a.recorded().contains("# A save\n"))
+    }
+
+    @Test func `a file too large to be a task's is no business of the history, and costs it nothing`() async throws {
+        let pair = try await Pair(["one": "# One\n"])
+        let a = pair.a
+        a.write("large", String(repeating: "x", count: 3 << 20))
+        try await a.sync()
+        let head = try a.engine().newestState()
+        try await a.sync()
+        #expect(try a.engine().newestState() == head)
+        #expect(try a.engine().openJournal().unrecorded() == [])
+    }
+
     @Test func `a person's own repository around the workspace is left alone`() async throws {
         let pair = try await Pair(["one": "# One\n"])
         let a = pair.a
