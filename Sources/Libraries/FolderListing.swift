@@ -36,6 +36,12 @@ public struct FolderListing: Sendable {
         names.append(0)
     }
 
+    /// Removes the entries for which `body` says so.
+    public mutating func removeAll(where body: (_ name: ArraySlice<UInt8>, Entry) -> Bool) {
+        entries.removeAll { body(names[$0.start..<$0.start + $0.count], $0) }
+        if entries.isEmpty { names = [] }
+    }
+
     fileprivate mutating func readStatus(of index: Int, in descriptor: Int32) {
         let start = entries[index].start
         var failure: Int32 = 0

@@ -34,7 +34,8 @@ extension Looker {
         let scanner = disk.scanner(background: background)
         let folder = disk.taskFolder.scanned
         var (settled, others) = try journal.settledFiles(idsInFiles: disk.idsInFiles)
-        var snapshot = try scanner.scan(folder, passingOver: &settled, ahead.wait())
+        let tree = ahead.wait(passingOver: settled)
+        var snapshot = try scanner.scan(folder, passingOver: &settled, tree)
         if snapshot.mayHaveTwins { return nil }
 
         let ids = try Set(others + settled.missed() + displaced.map(\.id) + journal.itemsWithRecords())

@@ -35,23 +35,25 @@ struct ScanWalk {
     mutating func visit(_ opened: OpenFolder, path: Text, depth: Int) {
         let listing: FolderListing
         do throws(SystemError) {
-            if let read = tree.listing(of: path) {
-                listing = read
+            if let read = tree.folder(at: path) {
+                listing = read.listing
+                for index in read.passed { settled.see(index) }
             } else {
                 listing = try opened.listing(statsOf: folder.suffix?.bytes ?? [])
             }
         } catch {
             return leaveUnknown(path, .unreadable(path, error))
         }
-        let prefix = path.isEmpty ? [] : path.bytes + [UInt8(ascii: "/")]
-        var hash = PathHash()
-        prefix.withUnsafeBufferPointer { hash.combine($0) }
+        let folderPath = FolderPath(path)
         for entry in listing.entries {
             if let status = entry.status, status.kind == .file, status.device == device,
-                let index = settled.index(of: listing.bytes(of: entry), in: prefix, hash)
+                let index = settled.index(of: listing.bytes(of: entry), in: folderPath)
             {
-                if settled.see(index, status.stamp) { continue }
-                let path = Text(String(decoding: prefix + listing.bytes(of: entry), as: UTF8.self))
+                if settled.isAsItWas(index, status.stamp) {
+                    settled.see(index)
+                    continue
+                }
+                let path = Text(String(decoding: folderPath.bytes + listing.bytes(of: entry), as: UTF8.self))
                 if confirm(index, status.stamp, listing.name(of: entry), in: opened, path) { continue }
                 cache[path] = settled.cached(index)
             }
@@ -61,7 +63,7 @@ struct ScanWalk {
 
     /// Reads a settled file again whose stamp is as it was but too young to be trusted. True where it is what it was.
     private mutating func confirm(
-        _ index: Int, _ stamp: FileStamp, _ name: FileName, in opened: OpenFolder, _ path: Text
+        _ index: SettledFiles.Index, _ stamp: FileStamp, _ name: FileName, in opened: OpenFolder, _ path: Text
     ) -> Bool {
         guard settled.mayBeSame(index, stamp) else { return false }
         let moment = scanner.now()

@@ -248,27 +248,31 @@ public struct SettledFiles: Sendable {
 
     // MARK: Scanning
 
-    /// The file `name` in the folder whose path, with a `/` at its end unless it is empty, is `folder` and hashes to `hash`.
-    func index(of name: ArraySlice<UInt8>, in folder: [UInt8], _ hash: PathHash) -> Int? {
-        folder.withUnsafeBufferPointer { folder in name.withUnsafeBufferPointer { index(of: folder, $0, hash) } }
+    /// Where a file's record begins.
+    typealias Index = Int
+
+    func index(of name: ArraySlice<UInt8>, in folder: FolderPath) -> Index? {
+        folder.bytes.withUnsafeBufferPointer { bytes in
+            name.withUnsafeBufferPointer { index(of: bytes, $0, folder.hash) }
+        }
     }
 
-    /// Counts a settled file that is as it was; false where it has to be looked at.
-    mutating func see(_ record: Int, _ stamp: FileStamp) -> Bool {
-        guard state(record) == .settled,
-            CachedFile.vouches(self.stamp(record), recorded: recorded(record), for: stamp)
-        else { return false }
-        set(.seen, record)
-        return true
+    /// Whether it is a settled file with this stamp, which can be trusted.
+    func isAsItWas(_ record: Index, _ stamp: FileStamp) -> Bool {
+        state(record) == .settled
+            && CachedFile.vouches(self.stamp(record), recorded: recorded(record), for: stamp)
     }
+
+    /// Counts a settled file that is as it was.
+    mutating func see(_ record: Index) { set(.seen, record) }
 
     /// A settled file whose stamp is the cache's, though too young to be trusted.
-    func mayBeSame(_ record: Int, _ stamp: FileStamp) -> Bool {
+    func mayBeSame(_ record: Index, _ stamp: FileStamp) -> Bool {
         state(record) == .settled && self.stamp(record) == stamp
     }
 
     /// Counts a settled file that was read again at this moment and has the digest that it had; false where it hasn't.
-    mutating func see(_ record: Int, _ file: SeenFile, at moment: Instant) -> Bool {
+    mutating func see(_ record: Index, _ file: SeenFile, at moment: Instant) -> Bool {
         guard mayBeSame(record, file.stamp), bytes[digest(record)].elementsEqual(file.digest.bytes) else {
             return false
         }
@@ -280,7 +284,7 @@ public struct SettledFiles: Sendable {
         return true
     }
 
-    func cached(_ record: Int) -> CachedFile {
+    func cached(_ record: Index) -> CachedFile {
         CachedFile(
             stamp: stamp(record), recorded: recorded(record), digest: Digest(bytes: Array(bytes[digest(record)])))
     }
@@ -352,8 +356,19 @@ public struct SettledFiles: Sendable {
     }
 }
 
+/// The path of a folder, with a `/` at its end unless it is empty, hashed once for all names in it.
+struct FolderPath: Sendable {
+    let bytes: [UInt8]
+    private(set) var hash = PathHash()
+
+    init(_ path: Text) {
+        bytes = path.isEmpty ? [] : path.bytes + [UInt8(ascii: "/")]
+        bytes.withUnsafeBufferPointer { hash.combine($0) }
+    }
+}
+
 /// FNV-1a of 64 bits: a path is hashed once for its folder, and goes on with each name in it.
-struct PathHash {
+struct PathHash: Sendable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     mutating func combine(_ bytes: UnsafeBufferPointer<UInt8>) {

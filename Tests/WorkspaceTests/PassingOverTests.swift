@@ -48,7 +48,7 @@ import Testing
     }
 
     private func scan(_ settled: inout SettledFiles, ahead: Bool) throws -> Snapshot {
-        let tree = ahead ? ReadAhead(scanner(), tasks).wait() : FolderTree()
+        let tree = ahead ? ReadAhead(scanner(), tasks).wait(passingOver: settled) : FolderTree()
         return try scanner().scan(tasks, passingOver: &settled, tree)
     }
 
@@ -140,12 +140,32 @@ import Testing
                 recorded: Instant(seconds: Int64(number)), digest: [])
         }
         for number in 0..<1_000 {
-            let folder = Array("folder-\(number % 7)/".utf8)
-            var hash = PathHash()
-            folder.withUnsafeBufferPointer { hash.combine($0) }
-            let index = settled.index(of: Array("task-\(number).md".utf8)[...], in: folder, hash)
+            let folder = FolderPath(Text("folder-\(number % 7)"))
+            let index = settled.index(of: Array("task-\(number).md".utf8)[...], in: folder)
             #expect(index.map { settled.cached($0).recorded } == Instant(seconds: Int64(number)))
-            #expect(settled.index(of: Array("task-\(number)".utf8)[...], in: folder, hash) == nil)
+            #expect(settled.index(of: Array("task-\(number)".utf8)[...], in: folder) == nil)
+        }
+    }
+
+    @Test func `packed and taken in again, the files are what they were`() throws {
+        var settled = try settled([0, 1, 3])
+        settled.contest(place: Array("b".utf8))
+        var again = try #require(SettledFiles(packed: settled.packed()))
+        #expect(again.packed() == settled.packed())
+        let snapshots = try (scan(&settled, ahead: false), scan(&again, ahead: true))
+        #expect(snapshots.0.files == snapshots.1.files)
+        #expect(again.counts == settled.counts)
+        #expect(again.missed() == settled.missed())
+        #expect(again.rest() == settled.rest())
+    }
+
+    @Test func `what is cut off or was packed otherwise is not taken in`() throws {
+        let packed = try settled([0]).packed()
+        for count in packed.indices { #expect(SettledFiles(packed: Array(packed[..<count])) == nil) }
+        for offset in [0, 8] {
+            var other = packed
+            other[offset] += 1
+            #expect(SettledFiles(packed: other) == nil)
         }
     }
 }
