@@ -84,6 +84,8 @@ extension Journal {
     private static func openReadable(_ path: Text, at name: String, _ schema: [String]) throws -> Journal {
         do {
             let database = try SQLite(path: name, readOnly: true)
+            // Most of what a reader reads, it reads once: 512 KiB of pages are enough to keep.
+            try database.execute("pragma cache_size = -512")
             let version = try schemaVersion(of: database, path, known: schema.count)
             if version == 0 { throw JournalError.missing(path: path) }
             if version < schema.count {

@@ -36,9 +36,9 @@ public struct FolderListing: Sendable {
         names.append(0)
     }
 
-    /// Removes the entries for which `body` says so.
+    /// Removes the entries for which `body` says so, and frees the memory of a listing of which nothing is left.
     public mutating func removeAll(where body: (_ name: ArraySlice<UInt8>, Entry) -> Bool) {
-        entries.removeAll { body(names[$0.start..<$0.start + $0.count], $0) }
+        entries = entries.filter { !body(bytes(of: $0), $0) }
         if entries.isEmpty { names = [] }
     }
 

@@ -96,7 +96,6 @@ public struct SettledFiles: Sendable {
         var size = slots.count
         while size < wanted * 2 { size *= 4 }
         slots = Array(repeating: 0, count: size)
-        bytes.reserveCapacity(bytes.count * 4)
         var record = Layout.header
         for _ in 0..<count {
             place(record)
