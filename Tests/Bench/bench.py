@@ -46,8 +46,14 @@ def run(*command, at=None, environment=None):
     with tempfile.TemporaryFile() as output:
         start = time.perf_counter()
         process = subprocess.Popen(command, cwd=at, env=environment, stdout=output, stderr=output)
-        # wait4 tells of this one child; the kernel counts in what this program had when it started it, some 20 MB.
-        _, status, usage = os.wait4(process.pid, 0)
+        try:
+            # wait4 tells of this one child; the kernel counts in what this program had when it started it, some 20 MB.
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            # Interrupted: what still writes into the directory that is about to be removed ends first.
+            process.kill()
+            process.wait()
+            raise
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
