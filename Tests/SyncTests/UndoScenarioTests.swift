@@ -233,13 +233,13 @@ struct UndoScenarioTests {
 /// History first: what a file held is recorded before otask overwrites, moves or removes it.
 struct HistoryFirstScenarioTests {
     @Test func `what a pull overwrites, moves and removes was recorded before, and what it wrote after`() async throws {
-        let pair = try await Pair(["one": "# One\n\na\n\nb\n", "two": "# Two\n", "three": "# Three\n\nkept\n"])
+        let pair = try await Pair(["one": "# One\n\nupper\n\nlower\n", "two": "# Two\n", "three": "# Three\n\nkept\n"])
         let (a, b) = (pair.a, pair.b)
-        a.replace("one", "a\n", "a2\n")
+        a.replace("one", "upper", "upper line")
         a.move("two", "sub/two")
         a.remove("three")
         try await a.sync()
-        b.replace("one", "b\n", "b2\n")
+        b.replace("one", "lower", "lower line")
         let bytes = b.read("one")
         try await b.sync()
         let history = try b.engine().openHistory()
