@@ -92,9 +92,11 @@ public final class SQLite: @unchecked Sendable {
         let name = "\(table).\(column)"
         guard code == SQLITE_OK else { throw error(code, name) }
         let count = sqlite3_blob_bytes(blob)
+        // An empty array is one for all threads: nothing is to be written into that.
+        if count == 0 { return [] }
         var read = SQLITE_OK
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
-            if count > 0 { read = sqlite3_blob_read(blob, buffer.baseAddress, count, 0) }
+            read = sqlite3_blob_read(blob, buffer.baseAddress, count, 0)
             initialized = read == SQLITE_OK ? Int(count) : 0
         }
         guard read == SQLITE_OK else { throw error(read, name) }
