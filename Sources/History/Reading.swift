@@ -142,7 +142,7 @@ extension History {
         try reading { () throws(GitError) in try repository(of: content.id).file(content.id) }
     }
 
-    /// Whether an object with these bytes is in the history.
+    /// The newest repository that has this object; the newest of all where none has.
     private func repository(of id: GitID) -> GitRepository {
         (links.last { $0.repository.has(id) } ?? links[links.count - 1]).repository
     }

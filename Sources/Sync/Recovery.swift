@@ -54,8 +54,14 @@ extension Run {
                 idsInFiles: disk.idsInFiles)
         else {
             try journal.commit { writer in try writer.removeDisplaced(path: record.displaced.path) }
-            // The history has had it since before it was displaced.
-            if try journal.fact(Recorder.headKey) != nil { try disk.writer.discard(record.displaced) }
+            // The history has had it since before it was displaced, if it is still that: what came late and makes no task
+            // is nowhere else.
+            let displaced = record.displaced
+            if try journal.fact(Recorder.headKey) != nil,
+                try disk.writer.displaced(with: displaced.digest) == displaced.path
+            {
+                try disk.writer.discard(displaced)
+            }
             return
         }
         guard verb != .push else { return }

@@ -322,6 +322,20 @@ struct HistoryFirstScenarioTests {
         #expect(try pair.a.recorded().contains("# A save\n"))
     }
 
+    @Test func `what a program wrote late into a displaced file stays, though it makes no task of it`() async throws {
+        let pair = try await Pair(["one": "# One\n\nfirst\n"])
+        let (a, b) = (pair.a, pair.b)
+        b.replace("one", "first", "theirs")
+        try await b.sync()
+        let file = Shell.openToAppend(a.path("one"))
+        try await a.sync()
+        Shell.append(file, "late words\0")
+        Shell.closeFile(file)
+        pair.world.clock.advance(61)
+        try await a.sync()
+        #expect(a.keeps("late words"))
+    }
+
     @Test func `a file too large to be a task's is no business of the history, and costs it nothing`() async throws {
         let pair = try await Pair(["one": "# One\n"])
         let a = pair.a
